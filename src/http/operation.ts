@@ -1,0 +1,78 @@
+// The rows of an operation table: what an operation is called, which request it is, who may ask for it,
+// which guards it takes, and who answers. Dispatch, authorization, metrics and docs/compatibility.md
+// read the table; nothing about an operation is declared anywhere else.
+//
+//   name       as the reference has it; several rows may share one
+//   request    method, path and query. `?comp=block` must be so (any case); a bare `?versionid` must be there.
+//              The path is the form that places.ts gives to a call
+//   telling    headers that tell it from its neighbours: 'x-ms-copy-source', 'x-ms-requires-sync: true',
+//              several with '&'. Of rows with the same request the first that fits is taken
+//   since      the version that brought it; older requests do not see the row. '' is always
+//   access     account SAS  's:l' = resource type service, letter l. 'o:cw' = c or w. 'o:a+u' = a and u.
+//                           'any' = whatever the SAS allows; 'never'
+//              service SAS  the same without the type
+//              role         the data action a bearer token needs, one of several with '|'; 'never'
+//              anonymous    the public access that opens it: 'blob' or 'container'; left out = none
+//   guards     conditions   of If-(M)atch, If-(N)one-Match, (I)f-Modified-Since, If-(U)nmodified-Since,
+//                           x-ms-if-(T)ags those it takes; on a write any other is refused
+//              lease        'none' · 'checked': an id that is sent must fit · 'required': a leased
+//                           resource needs its id · 'infinite': and the lease must be infinite
+//   on         which endpoint serves it: 'primary' (every write), 'secondary', or 'both'
+//   handler    (call, service, identity) => answer
+
+import type { Answer } from './answer.js';
+import type { Identity } from './auth/types.js';
+import type { Call, Version } from './call.js';
+
+export type Handler<Service> = (call: Call, service: Service, identity: Identity) => Answer | Promise<Answer>;
+
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'MERGE' | 'PATCH';
+export type ResourceType = 's' | 'c' | 'o';
+export type LeaseNeed = 'none' | 'checked' | 'required' | 'infinite';
+export type Endpoint = 'primary' | 'secondary' | 'both';
+export type PublicAccess = 'blob' | 'container';
+
+export type Row<Service> = readonly [
+  name: string,
+  request: `${Method} /${string}`,
+  telling: string,
+  since: Version,
+  access: readonly [account: string, service: string, role: string, anonymous?: PublicAccess],
+  guards: readonly [conditions: string, lease: LeaseNeed],
+  on: Endpoint,
+  handler: Handler<Service>,
+];
+
+/** The permission letters a SAS must carry: one of them, all of them, or none in particular. */
+export interface Letters {
+  readonly need: 'one' | 'all' | 'none';
+  readonly letters: string;
+}
+
+export interface AccountLetters extends Letters {
+  readonly type: ResourceType | 'any';
+}
+
+/** A row, taken apart. */
+export interface Operation<Service = never> {
+  readonly name: string;
+  readonly request: string;
+  readonly method: Method;
+  /** The path's form, such as `/{container}/{blob}`. */
+  readonly resource: string;
+  /** Query parameters it asks for; an undefined value: it need only be there. */
+  readonly query: readonly (readonly [name: string, value: string | undefined])[];
+  readonly telling: readonly (readonly [header: string, value: string | undefined])[];
+  readonly since: Version;
+  /** Nothing: never by an account SAS. */
+  readonly accountSas: AccountLetters | undefined;
+  /** Nothing: never by a service or user delegation SAS. */
+  readonly serviceSas: Letters | undefined;
+  /** Data actions, any of which will do; none: never by a bearer token. */
+  readonly roles: readonly string[];
+  readonly anonymous: PublicAccess | undefined;
+  readonly conditions: string;
+  readonly lease: LeaseNeed;
+  readonly on: Endpoint;
+  readonly handler: Handler<Service>;
+}
