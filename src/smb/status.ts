@@ -1,0 +1,80 @@
+// The status of a response (NTSTATUS) by its name, and the error that carries one out of a handler.
+// A refusal is what a client can react to; anything else thrown is a bug and answers INTERNAL_ERROR.
+
+export const statuses = {
+  SUCCESS: 0x00000000,
+  PENDING: 0x00000103,
+  NOTIFY_CLEANUP: 0x0000010b,
+  NOTIFY_ENUM_DIR: 0x0000010c,
+  BUFFER_OVERFLOW: 0x80000005,
+  NO_MORE_FILES: 0x80000006,
+  UNSUCCESSFUL: 0xc0000001,
+  INVALID_INFO_CLASS: 0xc0000003,
+  INFO_LENGTH_MISMATCH: 0xc0000004,
+  INVALID_PARAMETER: 0xc000000d,
+  NO_SUCH_FILE: 0xc000000f,
+  INVALID_DEVICE_REQUEST: 0xc0000010,
+  END_OF_FILE: 0xc0000011,
+  MORE_PROCESSING_REQUIRED: 0xc0000016,
+  INVALID_VIEW_SIZE: 0xc000001f,
+  ACCESS_DENIED: 0xc0000022,
+  BUFFER_TOO_SMALL: 0xc0000023,
+  OBJECT_NAME_INVALID: 0xc0000033,
+  OBJECT_NAME_NOT_FOUND: 0xc0000034,
+  OBJECT_NAME_COLLISION: 0xc0000035,
+  OBJECT_PATH_NOT_FOUND: 0xc000003a,
+  OBJECT_PATH_SYNTAX_BAD: 0xc000003b,
+  SHARING_VIOLATION: 0xc0000043,
+  EAS_NOT_SUPPORTED: 0xc000004f,
+  NO_EAS_ON_FILE: 0xc0000052,
+  FILE_LOCK_CONFLICT: 0xc0000054,
+  LOCK_NOT_GRANTED: 0xc0000055,
+  DELETE_PENDING: 0xc0000056,
+  PRIVILEGE_NOT_HELD: 0xc0000061,
+  LOGON_FAILURE: 0xc000006d,
+  RANGE_NOT_LOCKED: 0xc000007e,
+  DISK_FULL: 0xc000007f,
+  INSUFFICIENT_RESOURCES: 0xc000009a,
+  MEDIA_WRITE_PROTECTED: 0xc00000a2,
+  BAD_IMPERSONATION_LEVEL: 0xc00000a5,
+  IO_TIMEOUT: 0xc00000b5,
+  FILE_IS_A_DIRECTORY: 0xc00000ba,
+  NOT_SUPPORTED: 0xc00000bb,
+  NETWORK_NAME_DELETED: 0xc00000c9,
+  BAD_NETWORK_NAME: 0xc00000cc,
+  REQUEST_NOT_ACCEPTED: 0xc00000d0,
+  NOT_SAME_DEVICE: 0xc00000d4,
+  PIPE_EMPTY: 0xc00000d9,
+  INVALID_OPLOCK_PROTOCOL: 0xc00000e3,
+  INTERNAL_ERROR: 0xc00000e5,
+  DIRECTORY_NOT_EMPTY: 0xc0000101,
+  NOT_A_DIRECTORY: 0xc0000103,
+  NAME_TOO_LONG: 0xc0000106,
+  TOO_MANY_OPENED_FILES: 0xc000011f,
+  CANCELLED: 0xc0000120,
+  CANNOT_DELETE: 0xc0000121,
+  FILE_CLOSED: 0xc0000128,
+  FS_DRIVER_REQUIRED: 0xc000019c,
+  INVALID_LOCK_RANGE: 0xc00001a1,
+  USER_SESSION_DELETED: 0xc0000203,
+  NOT_FOUND: 0xc0000225,
+  NOT_A_REPARSE_POINT: 0xc0000275,
+  SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP: 0xc05d0000,
+} as const;
+
+export type Status = keyof typeof statuses;
+
+/** Ends a request with a status, and with the data that some errors carry. */
+export class Refused extends Error {
+  readonly status: Status;
+  readonly data: Buffer | undefined;
+
+  constructor(status: Status, data?: Buffer) {
+    super(status);
+    this.status = status;
+    this.data = data;
+  }
+}
+
+/** Ends the connection without an answer: what was received breaks the protocol itself. */
+export class Hangup extends Error {}
