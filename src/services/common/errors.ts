@@ -12,6 +12,8 @@
 // for a bad bearer token; CannotVerifyCopySource 500, and whatever the source answered;
 // FeatureVersionMismatch 409, and 400 in the file service. It is the one word of HTTP in the services.
 
+import type { Result } from '../../base/result.js';
+
 export const errors = {
   // Any service
   AccountAlreadyExists: 'The specified account already exists.',
@@ -310,4 +312,46 @@ export class StorageError extends Error {
 /** The sentence for a code; `{blob}` becomes the resource that is named, or blob. */
 export function messageOf(code: ErrorCode, resource?: LeasedResource): string {
   return errors[code].replace(/\{(\w+)\}/, (_, usual: string) => resource ?? usual);
+}
+
+/** What a rule gave back, in an operation: its value, or its refusal thrown. */
+export function orThrow<Value>(result: Result<Value, ErrorCode>, options?: StorageErrorOptions): Value {
+  if (!result.ok) throw new StorageError(result.code, options);
+  return result.value;
+}
+
+export function invalidHeader(name: string, value: string | undefined, message?: string): StorageError {
+  return new StorageError('InvalidHeaderValue', {
+    details: { HeaderName: name, HeaderValue: value ?? '' },
+    message,
+  });
+}
+
+export function missingHeader(name: string): StorageError {
+  return new StorageError('MissingRequiredHeader', { details: { HeaderName: name } });
+}
+
+export function invalidParameter(name: string, value: string, reason?: string): StorageError {
+  return new StorageError('InvalidQueryParameterValue', {
+    details: {
+      QueryParameterName: name,
+      QueryParameterValue: value,
+      ...(reason === undefined ? {} : { Reason: reason }),
+    },
+  });
+}
+
+export function missingParameter(name: string): StorageError {
+  return new StorageError('MissingRequiredQueryParameter', { details: { QueryParameterName: name } });
+}
+
+export function parameterOutOfRange(name: string, value: string, least: number, most: number): StorageError {
+  return new StorageError('OutOfRangeQueryParameterValue', {
+    details: {
+      QueryParameterName: name,
+      QueryParameterValue: value,
+      MinimumAllowed: String(least),
+      MaximumAllowed: String(most),
+    },
+  });
 }
