@@ -17,7 +17,7 @@ export interface Versioned {
   /** Not to be written to; nothing where the key is absent. */
   readonly value: Uint8Array | undefined;
   readonly version: Version;
-  /** The commit that made it so, also for an absent key: who tells of it outside waits for `settled(seen)`. */
+  /** The commit that made it so if it may not be durable yet, also for an absent key, else 0: who tells of it outside waits for `settled(seen)`. */
   readonly seen: Version;
 }
 
@@ -92,6 +92,8 @@ export interface Change {
   readonly adds?: readonly Add[];
   /** What must be on disk before this may be. If it rejects, the commit is lost with all that came after it. */
   readonly after?: Promise<unknown> | undefined;
+  /** It gives space back, like a delete that leaves a note for the sweeper: let through when the disk is nearly full. */
+  readonly frees?: boolean;
 }
 
 export interface Committed {
@@ -135,7 +137,8 @@ export interface Engine extends Reader, AsyncDisposable {
 
   /**
    * Judged and applied at one moment, all or nothing; a commit that only reads is judged as well.
-   * Refused with `ConflictError` if a read no longer holds. Resolves when ordered.
+   * Refused with `ConflictError` if a read no longer holds. Resolves when ordered; what need not wait is done,
+   * or thrown, at once. A key does not begin with 0xff.
    */
   commit(change: Change): Awaitable<Committed>;
 

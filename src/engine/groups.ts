@@ -1,0 +1,191 @@
+// Group commit: what is ordered and on its way to disk.
+//
+//   gathering   commits join it; the newest group
+//   sealed      next to be written; waits for what its commits must come after
+//   written     durable: its commits are told, and it leaves the overlay
+//   lost        its write failed, or what it had to come after did, or an earlier group was lost
+//
+//   1. Groups are written one at a time, in order: a later commit is never durable before an earlier one.
+//   2. One group is one synced batch, each key once. What gathers meanwhile is the next group.
+//   3. A commit that must wait for something (`after`) does not hold up those before it: it begins a group.
+//   4. A write begins by `setImmediate`: all whom the last group has woken can join the next.
+
+import { assert } from '../base/assert.js';
+import type { Committed, DurableCommit, Version } from './engine.js';
+import { LostError } from './errors.js';
+import { Layer } from './overlay.js';
+
+const markBytes = 64;
+const noop = (): void => {};
+
+export class Group extends Layer {
+  readonly durable: Promise<void>;
+  readonly commits: DurableCommit[] = [];
+  readonly afters: Promise<unknown>[] = [];
+  readonly firstVersion: Version;
+  lastVersion: Version;
+  bytes = 0;
+  sealed = false;
+  resolve: () => void = noop;
+  reject: (error: Error) => void = noop;
+
+  constructor(firstVersion: Version) {
+    super();
+    this.firstVersion = firstVersion;
+    this.lastVersion = firstVersion;
+    this.durable = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    // A commit whose caller does not wait must not end the process when it is lost.
+    this.durable.catch(noop);
+  }
+}
+
+export interface GroupWriter {
+  /** Puts the group on disk. */
+  write(group: Group): Promise<void>;
+  /** It is on disk and about to leave the overlay. */
+  durable(group: Group): void;
+  /** All that was ordered and not durable is gone from the overlay: because the store failed, or an `after`. */
+  lost(reason: 'store' | 'after', cause: unknown): void;
+}
+
+export class Groups {
+  readonly #writer: GroupWriter;
+  /** Oldest first; a new array at each change, so that a view can keep it. */
+  #list: readonly Group[] = [];
+  #bytes = 0;
+  #lastVersion: Version;
+  #durableVersion: Version;
+  #busy = false;
+  readonly #lost: { readonly first: Version; readonly last: Version }[] = [];
+
+  constructor(writer: GroupWriter, lastVersion: Version) {
+    this.#writer = writer;
+    this.#lastVersion = lastVersion;
+    this.#durableVersion = lastVersion;
+  }
+
+  get list(): readonly Group[] {
+    return this.#list;
+  }
+
+  /** How much waits for the disk. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get lastVersion(): Version {
+    return this.#lastVersion;
+  }
+
+  get durableVersion(): Version {
+    return this.#durableVersion;
+  }
+
+  /** The newest commit that can be seen now. */
+  get newest(): Version {
+    return this.#list.length === 0 ? this.#durableVersion : this.#lastVersion;
+  }
+
+  /** The newest version that was ever lost, 0 if none. */
+  get lastLost(): Version {
+    return this.#lost.at(-1)?.last ?? 0;
+  }
+
+  isLost(version: Version): boolean {
+    return this.#lost.some(({ first, last }) => first <= version && version <= last);
+  }
+
+  /** Draws a version and gives the group it belongs to. */
+  next(after: Promise<unknown> | undefined): Group {
+    const version = ++this.#lastVersion;
+    let group = this.#list.at(-1);
+    const mustWait = after !== undefined && group !== undefined && group.afters.length === 0;
+    if (group === undefined || group.sealed || mustWait) {
+      group = new Group(version);
+      this.#list = [...this.#list, group];
+    }
+    group.lastVersion = version;
+    if (after !== undefined) {
+      after.catch(noop);
+      group.afters.push(after);
+    }
+    return group;
+  }
+
+  /** The commit is in its group: what follows is the disk's. */
+  ordered(group: Group, commit: DurableCommit, bytes: number): Committed {
+    group.commits.push(commit);
+    group.bytes += bytes;
+    this.#bytes += bytes;
+    this.#kick();
+    return { version: commit.version, durable: group.durable };
+  }
+
+  /** A write of the marks alone. */
+  touch(): void {
+    const group = this.next(undefined);
+    group.bytes += markBytes;
+    this.#bytes += markBytes;
+    this.#kick();
+  }
+
+  settled(version: Version): Promise<void> | undefined {
+    if (this.#lost.length > 0 && this.isLost(version)) return Promise.reject(lostError(undefined));
+    if (version <= this.#durableVersion) return undefined;
+    const group = this.#list.find(({ lastVersion }) => version <= lastVersion);
+    assert(group !== undefined, 'a version is settled only after it was drawn');
+    return group.durable;
+  }
+
+  #lose(reason: 'store' | 'after', cause: unknown): void {
+    const groups = this.#list;
+    const first = groups[0];
+    assert(first !== undefined, 'only what is there can be lost');
+    this.#lost.push({ first: first.firstVersion, last: this.#lastVersion });
+    this.#list = [];
+    this.#bytes = 0;
+    this.#writer.lost(reason, cause);
+    for (const group of groups) group.reject(lostError(cause));
+  }
+
+  #kick(): void {
+    if (this.#busy || this.#list.length === 0) return;
+    this.#busy = true;
+    setImmediate(() => void this.#writeFirst());
+  }
+
+  async #writeFirst(): Promise<void> {
+    const group = this.#list[0];
+    assert(group !== undefined, 'a write begins with a group');
+    group.sealed = true;
+    let reason: 'store' | 'after' = 'after';
+    try {
+      if (group.afters.length > 0) await Promise.all(group.afters);
+      reason = 'store';
+      await this.#writer.write(group);
+      this.#written(group);
+    } catch (cause) {
+      this.#lose(reason, cause);
+    }
+    this.#busy = false;
+    this.#kick();
+  }
+
+  #written(group: Group): void {
+    this.#durableVersion = group.lastVersion;
+    this.#bytes -= group.bytes;
+    this.#list = this.#list.slice(1);
+    this.#writer.durable(group);
+    group.resolve();
+  }
+}
+
+function lostError(cause: unknown): LostError {
+  return new LostError(
+    'A write to disk failed: this change, or one that was seen, may or may not be there. Read again before you repeat it.',
+    { cause },
+  );
+}
