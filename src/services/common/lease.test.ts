@@ -181,7 +181,7 @@ const uses: [LeasedResource, string][] = [
 for (const [resource, table] of uses) {
   for (const { row, column, cell } of cells(table)) {
     test(`${resource}: ${row} on ${column} gives ${cell}`, () => {
-      const need: LeaseNeed = row.startsWith('write') ? 'required' : 'optional';
+      const need: LeaseNeed = row.startsWith('write') ? 'required' : 'checked';
       const id = row.match(/id (\w)$/)?.[1];
       assert.equal(
         show(use(lease(column), row.endsWith('no id') ? undefined : id, need, now, resource)),
@@ -211,7 +211,7 @@ test('a write without an id over an expired lease makes its id unknown', () => {
 });
 
 test('writing to a container leaves an expired lease renewable', () => {
-  const after = use(lease('expired A'), undefined, 'optional', now, 'container');
+  const after = use(lease('expired A'), undefined, 'checked', now, 'container');
   assert.ok(after.ok);
   assert.equal(show(step(after.value, action('renew A'), now, 'container')), 'leased A 60');
 });
@@ -219,7 +219,7 @@ test('writing to a container leaves an expired lease renewable', () => {
 test('an operation that changes nothing gives back the very same record, so that none is written', () => {
   for (const text of ['available', 'leased A', 'expired A', 'breaking A', 'broken A']) {
     const stored = lease(text);
-    const after = use(stored, undefined, 'optional', now);
+    const after = use(stored, undefined, 'checked', now);
     assert.ok(after.ok && after.value === stored, text);
   }
 });

@@ -36,11 +36,11 @@ export type LeaseAction = Readonly<
 
 /**
  * What an operation asks of the lease.
- *   optional   an id that is sent must be right: reads, Snapshot Blob, container operations but Delete
+ *   checked    an id that is sent must be right: reads, Snapshot Blob, container operations but Delete
  *   required   the id must be sent while the lease is locked: writes; Delete Container; a share's Set, Delete
  *   infinite   required, and the lease must be infinite: the target of a copy
  */
-export type LeaseNeed = 'optional' | 'required' | 'infinite';
+export type LeaseNeed = 'checked' | 'required' | 'infinite';
 
 export const availableLease: Lease = { state: 'available' };
 
@@ -182,7 +182,7 @@ export function use(
       return id === undefined ? ok(stored) : refuse(say.none);
     case 'leased':
     case 'breaking':
-      if (id === undefined) return need === 'optional' ? ok(stored) : refuse('LeaseIdMissing');
+      if (id === undefined) return need === 'checked' ? ok(stored) : refuse('LeaseIdMissing');
       if (id !== lease.id) return refuse(say.wrong);
       // A lease that is being broken will end: it is no longer infinite.
       if (need === 'infinite' && !isInfinite(lease)) return refuse('InfiniteLeaseDurationRequired');
@@ -190,7 +190,7 @@ export function use(
     case 'expired':
     case 'broken':
       if (id !== undefined) return refuse(id === lease.id || resource === 'file' ? say.lost : say.wrong);
-      return ok(need !== 'optional' && say.forgets ? availableLease : stored);
+      return ok(need !== 'checked' && say.forgets ? availableLease : stored);
     default:
       return unreachable(lease);
   }

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bareEtag, etag, lastModifiedMs, withoutQuotes } from './etag.js';
+
+const year1970 = 621_355_968_000_000_000n;
+
+test('an ETag is the time in ticks since the year 1', () => {
+  assert.equal(etag(0), '"0x89F7FF5F7B58000"');
+  // The live service gave "0x8D6D418CDBEE682" on that morning.
+  assert.match(etag(Date.UTC(2019, 4, 9, 0, 41) * 1000), /^"0x8D6D41[0-9A-F]{9}"$/);
+});
+
+test('an ETag is exact for every stamp until the year 2255, and rises with it', () => {
+  fc.assert(
+    fc.property(fc.nat(Number.MAX_SAFE_INTEGER - 1), (stamp) => {
+      assert.equal(bareEtag(stamp), `0x${(BigInt(stamp) * 10n + year1970).toString(16).toUpperCase()}`);
+      assert.ok(bareEtag(stamp) < bareEtag(stamp + 1));
+    }),
+    { seed: 1, numRuns: 2000 },
+  );
+});
+
+test('Last-Modified is the second the stamp lies in', () => {
+  const second = Date.UTC(2026, 0, 1, 12, 0, 5);
+  assert.equal(lastModifiedMs(second * 1000), second);
+  assert.equal(lastModifiedMs(second * 1000 + 999_999), second);
+  assert.equal(lastModifiedMs(second * 1000 + 1_000_000), second + 1000);
+});
+
+test('quotes do not count, a weak mark does', () => {
+  assert.equal(withoutQuotes('"0x8D"'), '0x8D');
+  assert.equal(withoutQuotes('0x8D'), '0x8D');
+  assert.equal(withoutQuotes('"'), '"');
+  assert.equal(withoutQuotes('W/"0x8D"'), 'W/"0x8D"');
+});
