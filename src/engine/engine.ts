@@ -2,15 +2,16 @@
 // that wrote it. There is one history. A commit is first ordered: its place is fixed and every reader sees
 // it. Then it is durable: on disk. Rules live above this contract; engines know how to store.
 
+import type { Awaitable } from '../base/awaitable.js';
 import type { SystemClock } from '../base/clock.js';
 import type { Stamps } from '../base/stamps.js';
+
+export type { Awaitable } from '../base/awaitable.js';
 
 export type Key = Uint8Array;
 
 /** The commit that wrote a value; 0: absent. Never drawn twice. Above the engine compared for equality only. */
 export type Version = number;
-
-export type Awaitable<T> = T | Promise<T>;
 
 /** What stands under a key. */
 export interface Versioned {

@@ -1,0 +1,152 @@
+// What every collection is: a name in the catalogue, a generation of rows, and the lock on the whole.
+//
+// Each call of a transaction takes the lock of the collection shared, once; clearing and removing take it
+// exclusive. A read without a lock takes neither and sees the newest state.
+
+import { type Awaitable, then } from '../base/awaitable.js';
+import type { Version } from '../engine/engine.js';
+import type { KeyPart } from '../engine/keys.js';
+import {
+  type CatalogRecord,
+  type CollectionKind,
+  catalogKey,
+  decodeRecord,
+  encodeRecord,
+  type Generation,
+  garbageKey,
+  generation,
+} from './catalog.js';
+import { ArgumentError, ArgumentNullError, ObjectClosedError, OperationTooLargeError } from './errors.js';
+import type { Kernel } from './kernel.js';
+import { Transaction } from './transaction.js';
+import { Wait, type WaitOptions } from './waits.js';
+
+/** A key: one part, or a tuple of two or more. Order and equality are those of its bytes. */
+export type CollectionKey = KeyPart;
+
+export abstract class Collection {
+  readonly name: string;
+  abstract readonly kind: CollectionKind;
+
+  /** @internal */ readonly kernel: Kernel;
+  /** @internal */ record: CatalogRecord;
+  /** @internal The keys of its rows, as of the newest ordered commit. */ generation: Generation;
+  /** @internal Of the catalogue's record. */ version: Version;
+  /** @internal */ removed = false;
+  /** @internal In the lock table. */ readonly lockName: string;
+  readonly #catalog;
+
+  /** @internal */
+  constructor(kernel: Kernel, name: string, record: CatalogRecord, version: Version) {
+    this.kernel = kernel;
+    this.name = name;
+    this.record = record;
+    this.version = version;
+    this.generation = generation(record.generation);
+    this.lockName = `collection ${name}`;
+    this.#catalog = catalogKey(name);
+  }
+
+  /** @internal The newest record: after a clear, or when commits were lost. */
+  use(record: CatalogRecord, version: Version): void {
+    this.version = version;
+    if (record.generation !== this.record.generation) this.generation = generation(record.generation);
+    this.record = record;
+  }
+
+  /** Empties it, by itself and at once: not part of any transaction. Waits for all that have touched it. */
+  async clear(options?: WaitOptions): Promise<void> {
+    this.assertOpen();
+    this.kernel.assertPrimary();
+    await using tx = new Transaction(this.kernel, { snapshot: 'first read' });
+    await tx.call(() => tx.lock(this.lockName, 'exclusive', this.wait(tx, options)));
+    this.assertOpen();
+    const old = this.generation;
+    const record = { ...this.record, generation: tx.stamp() };
+    this.#expectRecord(tx, true);
+    tx.write(this.#catalog.name, this.#catalog.key, encodeRecord(record));
+    discard(tx, old.id);
+    tx.onEnd({ ordered: (version) => this.use(record, version), lost: () => this.kernel.catalogLost() });
+    this.recordClear(tx);
+    await tx.commit();
+  }
+
+  /** Collections with listeners tell of it. */
+  protected recordClear(_tx: Transaction): void {}
+
+  /** Runs one call of a transaction, behind its earlier ones. */
+  protected call<T>(tx: Transaction, operation: () => Awaitable<T>): Promise<T> {
+    try {
+      this.assertUsable(tx);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return tx.call(operation);
+  }
+
+  protected assertUsable(tx: Transaction): void {
+    if (!(tx instanceof Transaction))
+      throw new ArgumentNullError(`${this.name}: the first argument is a transaction`);
+    if (tx.kernel !== this.kernel) {
+      throw new ArgumentError(`${this.name}: the transaction belongs to another state manager`);
+    }
+    this.assertOpen();
+  }
+
+  protected assertOpen(): void {
+    this.kernel.assertOpen();
+    if (this.removed) throw new ObjectClosedError(`the collection ${this.name} was removed`);
+  }
+
+  protected wait(tx: Transaction, options: WaitOptions | undefined): Wait {
+    return new Wait(options, tx.timeoutMs);
+  }
+
+  /** @internal The lock on the whole, shared, once for a transaction. */
+  touch(tx: Transaction, wait: Wait): Awaitable<void> {
+    if (tx.touched.includes(this)) return;
+    const granted = tx.lock(this.lockName, 'shared', wait);
+    if (granted !== undefined) return granted.then(() => this.#touched(tx));
+    this.#touched(tx);
+  }
+
+  #touched(tx: Transaction): void {
+    this.assertOpen();
+    tx.touched.push(this);
+    this.#expectRecord(tx, true);
+  }
+
+  /** @internal Before a read without a lock; `checked`: that the collection is not cleared or removed meanwhile. */
+  expectUnlocked(tx: Transaction, checked: boolean): void {
+    this.assertOpen();
+    if (checked) this.#expectRecord(tx, false);
+    else tx.see(this.version);
+  }
+
+  #expectRecord(tx: Transaction, locked: boolean): void {
+    tx.see(this.version);
+    if (this.version === 0) return; // the transaction at hand creates it
+    tx.expect({ key: this.#catalog.key, version: this.version, locked }, this.#catalog.name);
+  }
+
+  /** @internal The generation that the snapshot of the transaction shows; nothing if it was not there yet. */
+  snapshotGeneration(tx: Transaction): Awaitable<Generation | undefined> {
+    return then(tx.snapshot.get(this.#catalog.key), ({ value, version }) => {
+      if (value === undefined) return undefined;
+      return version === this.version
+        ? this.generation
+        : generation(decodeRecord(this.name, value).generation);
+    });
+  }
+
+  protected tooLarge(tx: Transaction, what: string): Error {
+    const cause = new OperationTooLargeError(`${this.name}: ${what}`);
+    return tx.fault(cause.message, cause);
+  }
+}
+
+/** The rows of this generation are nobody's any more: the sweeper takes them. */
+export function discard(tx: Transaction, generationId: number): void {
+  const { key, name } = garbageKey(generationId);
+  tx.write(name, key, Buffer.of(0));
+}

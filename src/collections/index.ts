@@ -1,0 +1,34 @@
+// Reliable Collections: transactional dictionaries and queues on an embedded, durable store.
+
+export type { KeyPart, Utf16 } from '../engine/keys.js';
+export { utf16 } from '../engine/keys.js';
+export type { Codec } from './codec.js';
+export { defaultCodec, NotSerializableError } from './codec.js';
+export type { Collection, CollectionKey } from './collection.js';
+export type { ConcurrentQueue } from './concurrent-queue.js';
+export type { AddOptions, Counters } from './counters.js';
+export type { Dictionary, EntriesOptions, ReadOptions, WriteOptions } from './dictionary.js';
+export type { RangeOptions } from './enumerate.js';
+export * from './errors.js';
+export type { InspectedTransaction, Inspection } from './inspect.js';
+export type { KernelOptions, Role } from './kernel.js';
+export type { HeldLock, LockMode } from './locks.js';
+export type {
+  DictionaryChange,
+  DictionaryListener,
+  ErrorListener,
+  StateChange,
+  StateListener,
+  TransactionListener,
+} from './notifications.js';
+export type { PeekOptions, Queue } from './queue.js';
+export type {
+  CollectionOptions,
+  DictionaryOptions,
+  RunOptions,
+  StateLocation,
+  StateOptions,
+} from './state.js';
+export { StateManager } from './state.js';
+export type { Transaction, TransactionHook, TransactionOptions, TransactionStatus } from './transaction.js';
+export type { WaitOptions } from './waits.js';
