@@ -46,3 +46,8 @@ function checkKey(key: Key): void {
 export function onlyReads({ writes, adds, after }: Change): boolean {
   return !writes?.length && !adds?.length && after === undefined;
 }
+
+/** A change that gives space back, or at least brings no new data. */
+export function onlyFrees({ frees, writes }: Change): boolean {
+  return frees === true || !writes?.some(({ value }) => value !== undefined);
+}

@@ -125,6 +125,16 @@ export interface BackupInfo {
   readonly lastVersion: Version;
 }
 
+export interface Health {
+  /** `full`: new data is refused, what frees space is not. `failed`: all writes are refused, until the disk works. */
+  readonly state: 'open' | 'full' | 'failed' | 'closed';
+  /** Why, where it failed. */
+  readonly cause?: unknown;
+  readonly freeBytes: number;
+  /** How much is ordered and waits for the disk. */
+  readonly waitingBytes: number;
+}
+
 export interface Engine extends Reader, AsyncDisposable {
   /** The clock and the stamps, set on from the last values stored; each group stores them again. */
   readonly clock: SystemClock;
@@ -148,6 +158,15 @@ export interface Engine extends Reader, AsyncDisposable {
 
   /** Each commit, in order, once it is durable. The result ends it. */
   changes(listener: (commit: DurableCommit) => void): () => void;
+
+  /**
+   * Called when ordered commits were lost, and again when the store was opened anew and some of them may have
+   * turned up: what is kept in memory beside the store is then to be read again. The result ends it.
+   */
+  resets(listener: () => void): () => void;
+
+  /** How it is; nothing is awaited. */
+  health(): Health;
 
   /** A consistent copy of one instant into an empty folder while work goes on. */
   backup(folder: string, options: BackupOptions): Promise<BackupInfo>;

@@ -24,6 +24,9 @@ export class LostError extends EngineError {}
 /** Writes are refused for now, because the disk is full or failing; reads go on. Nothing was changed. */
 export class ReadOnlyError extends EngineError {}
 
+/** The store cannot be read for now: it is being opened again after a write to disk failed. */
+export class UnavailableError extends EngineError {}
+
 /** What was read is not what was written. The message names the file or the key. */
 export class DamageError extends EngineError {}
 

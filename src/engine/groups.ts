@@ -56,15 +56,20 @@ export class Groups {
   /** Oldest first; a new array at each change, so that a view can keep it. */
   #list: readonly Group[] = [];
   #bytes = 0;
-  #lastVersion: Version;
-  #durableVersion: Version;
+  #lastVersion: Version = 0;
+  #durableVersion: Version = 0;
   #busy = false;
   readonly #lost: { readonly first: Version; readonly last: Version }[] = [];
 
-  constructor(writer: GroupWriter, lastVersion: Version) {
+  constructor(writer: GroupWriter) {
     this.#writer = writer;
-    this.#lastVersion = lastVersion;
-    this.#durableVersion = lastVersion;
+  }
+
+  /** All up to `version` may have been drawn; nothing waits. */
+  startAbove(version: Version): void {
+    assert(this.#list.length === 0, 'a start has nothing to write');
+    this.#lastVersion = version;
+    this.#durableVersion = version;
   }
 
   get list(): readonly Group[] {

@@ -11,10 +11,9 @@
 import { mapKey } from '../base/bytes.js';
 import { SystemClock } from '../base/clock.js';
 import { Stamps } from '../base/stamps.js';
-import { measureChange, onlyReads } from './change.js';
-import { decodeCounter, encodeCounter } from './counter.js';
+import { measureChange, onlyFrees, onlyReads } from './change.js';
+import { type Disk, folderDisk, memoryDisk } from './disk.js';
 import type {
-  Add,
   Awaitable,
   BackupInfo,
   Change,
@@ -22,116 +21,116 @@ import type {
   Committed,
   DurableCommit,
   Engine,
+  Health,
   Key,
   Page,
   RangeOptions,
   Snapshot,
   Version,
   Versioned,
-  Write,
 } from './engine.js';
-import { ClosedError, ConflictError, EngineError, LimitError, LostError, ReadOnlyError } from './errors.js';
+import { ClosedError, EngineError, LostError, ReadOnlyError, UnavailableError } from './errors.js';
 import { type Group, Groups, type GroupWriter } from './groups.js';
-import { loadMarks, marksOperation } from './marks.js';
+import { type Handle, type Moment, shown } from './handle.js';
+import { LiveStore } from './live-store.js';
+import { type Marks, marksOperation } from './marks.js';
 import type { View } from './overlay.js';
-import { readPage } from './page-reader.js';
 import { encodeRecord } from './record.js';
-import { LevelSnapshot, readStored, SharedSnapshot } from './snapshots.js';
-import { type Operation, openLevelStore, openMemoryStore, type Store } from './store.js';
-import { type Watch, Watches } from './watches.js';
+import { LevelSnapshot } from './snapshot.js';
+import { Space } from './space.js';
+import type { Operation } from './store.js';
+import { countUp, judgeReads } from './verdict.js';
+import { LevelPage, Watches } from './watches.js';
 
 export interface EngineOptions {
   readonly clock?: SystemClock;
   readonly stamps?: Stamps;
+  /** New data is refused while less is free; 256 MiB unless given. */
+  readonly floorBytes?: number;
+  /** How long after a failed attempt the next one is made to open the store again. */
+  readonly retryMs?: number;
 }
 
 /** At most so much waits for the disk; then `commit` waits. */
 const maxWaitingBytes = 32 * 1024 * 1024;
 /** At most so many versions are drawn ahead of the disk. */
 const maxAhead = 1 << 20;
-const marksIntervalMs = 1000;
+const defaultFloorBytes = 256 * 1024 * 1024;
+const tickMs = 1000;
 
 export async function openEngine(
   where: { readonly location: string } | { readonly memory: true },
   options: EngineOptions = {},
 ): Promise<Engine> {
-  const store = 'location' in where ? await openLevelStore(where.location) : await openMemoryStore();
-  const clock = options.clock ?? new SystemClock();
-  const stamps = options.stamps ?? new Stamps(clock);
-  const marks = loadMarks(store);
-  clock.raiseTo(marks.clock);
-  stamps.raiseTo(marks.stamp);
-  const version = marks.version + maxAhead;
-  await store.write([marksOperation({ version, stamp: stamps.last, clock: clock.unshifted() })]);
-  return new LevelEngine(store, clock, stamps, version);
+  return openEngineOn('location' in where ? await folderDisk(where.location) : memoryDisk(), options);
 }
 
-class LevelPage implements CheckedPage {
-  readonly rows: Page['rows'];
-  readonly more: boolean;
-  readonly seen: Version;
-  readonly watch: Watch;
-
-  constructor({ rows, more, seen }: Page, watch: Watch) {
-    this.rows = rows;
-    this.more = more;
-    this.seen = seen;
-    this.watch = watch;
-  }
-
-  [Symbol.dispose](): void {
-    this.watch[Symbol.dispose]();
-  }
+/** On a disk of the caller's: for tests that make it fail. */
+export async function openEngineOn(disk: Disk, options: EngineOptions = {}): Promise<Engine> {
+  const engine = new LevelEngine(disk, options);
+  await engine.open();
+  return engine;
 }
 
 class LevelEngine implements Engine, GroupWriter {
   readonly clock: SystemClock;
   readonly stamps: Stamps;
-  readonly #store: Store;
-  readonly #groups: Groups;
+  readonly #live: LiveStore;
+  readonly #space: Space;
+  readonly #groups = new Groups(this);
   readonly #watches = new Watches();
-  readonly #listeners = new Set<(commit: DurableCommit) => void>();
-  readonly #timer: NodeJS.Timeout;
-  #state: 'open' | 'read-only' | 'closed' = 'open';
-  #shared: SharedSnapshot | undefined;
+  readonly #changeListeners = new Set<(commit: DurableCommit) => void>();
+  readonly #resetListeners = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #closing = false;
   /** The newest version that a view was taken at. */
   #viewed: Version = 0;
   /** Whether anything was done since the marks were last stored. */
   #active = false;
 
-  constructor(store: Store, clock: SystemClock, stamps: Stamps, version: Version) {
-    this.#store = store;
-    this.clock = clock;
-    this.stamps = stamps;
-    this.#groups = new Groups(this, version);
-    this.#timer = setInterval(() => this.#storeMarks(), marksIntervalMs).unref();
+  constructor(disk: Disk, options: EngineOptions) {
+    this.clock = options.clock ?? new SystemClock();
+    this.stamps = options.stamps ?? new Stamps(this.clock);
+    this.#space = new Space(disk, options.floorBytes ?? defaultFloorBytes);
+    this.#live = new LiveStore(disk, {
+      marks: (found) => this.#marksAfter(found),
+      reopened: () => this.#reopened(),
+      retryMs: options.retryMs ?? tickMs,
+    });
   }
 
-  get(key: Key): Versioned {
-    this.#assertOpen();
-    this.#active = true;
-    return this.#newest(key);
+  async open(): Promise<void> {
+    await this.#live.open();
+    await this.#space.ask();
+    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  getMany(keys: readonly Key[]): readonly Versioned[] {
-    return keys.map((key) => this.get(key));
+  // ---- reading
+
+  get(key: Key): Awaitable<Versioned> {
+    const handle = this.#handle();
+    return handle === undefined ? this.#later(() => this.get(key)) : this.#newest(handle, key);
+  }
+
+  getMany(keys: readonly Key[]): Awaitable<readonly Versioned[]> {
+    const handle = this.#handle();
+    if (handle === undefined) return this.#later(() => this.getMany(keys));
+    return keys.map((key) => this.#newest(handle, key));
   }
 
   range(from: Key, to: Key | undefined, options?: RangeOptions): Promise<Page> {
-    this.#assertOpen();
-    this.#active = true;
-    return readPage(this.#store, undefined, this.#view(), { from, to }, options);
+    const handle = this.#handle();
+    if (handle === undefined) return this.#later(() => this.range(from, to, options));
+    return handle.page(this.#view(), { from, to, options });
   }
 
   snapshot(): Snapshot {
-    this.#assertOpen();
-    this.#active = true;
-    this.#shared ??= new SharedSnapshot(this.#store).hold();
-    return new LevelSnapshot(this.#shared, this.#view(), this.#groups.newest, this.#assertKept);
+    const handle = this.#handle();
+    if (handle === undefined) throw new UnavailableError('The store is being opened again. Try again.');
+    return new LevelSnapshot(handle.moment(this.#view()), this.#groups.newest, this.#assertKept);
   }
 
   async checkedRange(from: Key, to: Key | undefined, options?: RangeOptions): Promise<CheckedPage> {
-    this.#assertOpen();
     const watch = this.#watches.begin(from, to, options?.reverse ?? false);
     try {
       const page = await this.range(from, to, options);
@@ -143,6 +142,44 @@ class LevelEngine implements Engine, GroupWriter {
     }
   }
 
+  /** Nothing while the store is being opened again. */
+  #handle(): Handle | undefined {
+    if (this.#closing) throw new ClosedError('The store was closed.');
+    this.#active = true;
+    return this.#live.handle;
+  }
+
+  async #later<T>(read: () => Awaitable<T>): Promise<T> {
+    await this.#live.opened;
+    return read();
+  }
+
+  #newest(handle: Handle, key: Key): Versioned {
+    const layers = this.#groups.list;
+    if (layers.length > 0) {
+      const name = mapKey(key);
+      for (let index = layers.length - 1; index >= 0; index--) {
+        const entry = layers[index]?.newest(name);
+        if (entry !== undefined) return shown(entry);
+      }
+    }
+    return handle.get(key);
+  }
+
+  #view(): View {
+    this.#viewed = this.#groups.lastVersion;
+    return { layers: this.#groups.list, version: this.#viewed };
+  }
+
+  readonly #assertKept = ({ seen, moment }: { seen: Version; moment: Moment }): void => {
+    if (this.#closing) throw new ClosedError('The store was closed.');
+    if (moment.handle.retired || this.#groups.isLost(seen)) {
+      throw new LostError('A write to disk failed, and the snapshot went with it. Take a new one.');
+    }
+  };
+
+  // ---- committing
+
   commit(change: Change): Awaitable<Committed> {
     const bytes = measureChange(change);
     return this.#mustWait() ? this.#commitLater(change, bytes) : this.#commit(change, bytes);
@@ -151,70 +188,6 @@ class LevelEngine implements Engine, GroupWriter {
   settled(version: Version): Promise<void> | undefined {
     return this.#groups.settled(version);
   }
-
-  changes(listener: (commit: DurableCommit) => void): () => void {
-    const own = (commit: DurableCommit): void => listener(commit);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
-  }
-
-  backup(): Promise<BackupInfo> {
-    return Promise.reject(new EngineError('This engine has no backup yet.'));
-  }
-
-  async close(): Promise<void> {
-    if (this.#state === 'closed') return;
-    this.#state = 'closed';
-    clearInterval(this.#timer);
-    while (this.#groups.list.length > 0) {
-      await this.#groups.list.at(-1)?.durable.catch(() => {});
-    }
-    this.#dropShared();
-    await this.#store.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  // ---- reading
-
-  #newest(key: Key): Versioned {
-    const layers = this.#groups.list;
-    if (layers.length > 0) {
-      const name = mapKey(key);
-      for (let index = layers.length - 1; index >= 0; index--) {
-        const entry = layers[index]?.newest(name);
-        if (entry === undefined) continue;
-        const { value, version } = entry;
-        return { value, version: value === undefined ? 0 : version, seen: version };
-      }
-    }
-    return readStored(this.#store, key, undefined);
-  }
-
-  #view(): View {
-    this.#viewed = this.#groups.lastVersion;
-    return { layers: this.#groups.list, version: this.#viewed };
-  }
-
-  readonly #assertKept = (seen: Version): void => {
-    this.#assertOpen();
-    if (this.#groups.isLost(seen)) {
-      throw new LostError('The snapshot shows changes that were lost when a write to disk failed.');
-    }
-  };
-
-  #assertOpen(): void {
-    if (this.#state === 'closed') throw new ClosedError('The store was closed.');
-  }
-
-  #dropShared(): void {
-    this.#shared?.release();
-    this.#shared = undefined;
-  }
-
-  // ---- committing
 
   #mustWait(): boolean {
     const { bytes, lastVersion, durableVersion } = this.#groups;
@@ -227,18 +200,17 @@ class LevelEngine implements Engine, GroupWriter {
   }
 
   #commit(change: Change, bytes: number): Committed {
-    this.#assertOpen();
-    this.#active = true;
-    const seen = this.#judge(change);
-    if (onlyReads(change)) {
+    const handle = this.#handle();
+    const judged = onlyReads(change);
+    if (handle === undefined || !(judged || this.#live.writable)) throw readOnly(this.#live.cause);
+    const newest = (key: Key): Versioned => this.#newest(handle, key);
+    const seen = judgeReads(change, newest, this.#groups.lastLost);
+    if (judged) {
       this.#closePages(change);
-      const durable = this.#groups.settled(seen) ?? Promise.resolve();
-      return { version: this.#groups.newest, durable };
+      return { version: this.#groups.newest, durable: this.#groups.settled(seen) ?? Promise.resolve() };
     }
-    if (this.#state === 'read-only') {
-      throw new ReadOnlyError('Writes are refused for now, because a write to disk failed. Try again later.');
-    }
-    const counters = this.#count(change.adds ?? []);
+    if (this.#space.low && !onlyFrees(change)) this.#refuseFull();
+    const counters = countUp(change.adds ?? [], newest);
     this.#closePages(change);
     const group = this.#groups.next(change.after);
     const version = group.lastVersion;
@@ -246,39 +218,6 @@ class LevelEngine implements Engine, GroupWriter {
     for (const { key, value } of writes) this.#put(group, key, value, version);
     for (const { key, value } of counters) this.#put(group, key, value, version);
     return this.#groups.ordered(group, { version, writes }, bytes);
-  }
-
-  /** The newest commit that the reads depend on, or a conflict. */
-  #judge({ reads, pages }: Change): Version {
-    const { lastLost } = this.#groups;
-    let seen = 0;
-    for (const { key, version, locked } of reads ?? []) {
-      if (locked === true && (lastLost === 0 || version > lastLost)) {
-        seen = Math.max(seen, version);
-        continue;
-      }
-      const now = this.#newest(key);
-      if (now.version !== version) throw new ConflictError('Somebody else has changed what was read.');
-      seen = Math.max(seen, now.seen);
-    }
-    for (const page of pages ?? []) {
-      const { watch } = page as LevelPage;
-      if (watch.broken) throw new ConflictError('Somebody else has changed a range that was read.');
-      seen = Math.max(seen, page.seen);
-    }
-    return seen;
-  }
-
-  /** What the counters become, or a refusal. */
-  #count(adds: readonly Add[]): Write[] {
-    const counters = new Map<string, { key: Key; value: Uint8Array; count: number }>();
-    for (const { key, amount, max } of adds) {
-      const name = mapKey(key);
-      const count = (counters.get(name)?.count ?? decodeCounter(this.#newest(key).value)) + amount;
-      if (max !== undefined && amount > 0 && count > max) throw new LimitError(key);
-      counters.set(name, { key, count, value: encodeCounter(count) });
-    }
-    return [...counters.values()];
   }
 
   #put(group: Group, key: Key, value: Uint8Array | undefined, version: Version): void {
@@ -290,10 +229,18 @@ class LevelEngine implements Engine, GroupWriter {
     for (const page of pages ?? []) page[Symbol.dispose]();
   }
 
+  #refuseFull(): never {
+    this.#space.note(0);
+    throw new ReadOnlyError(
+      `The disk is nearly full: ${this.#space.freeBytes} bytes are free. New data is refused until something is deleted.`,
+    );
+  }
+
   // ---- to disk
 
   write(group: Group): Promise<void> {
     this.#active = false;
+    this.#space.note(group.bytes);
     const operations: Operation[] = [];
     for (const { key, value, version } of group.entries()) {
       operations.push(
@@ -302,31 +249,97 @@ class LevelEngine implements Engine, GroupWriter {
           : { type: 'put', key, value: encodeRecord(key, value, version) },
       );
     }
-    operations.push(
-      marksOperation({
-        version: group.lastVersion,
-        stamp: this.stamps.last,
-        clock: this.clock.unshifted(),
-      }),
-    );
-    return this.#store.write(operations);
+    operations.push(marksOperation(this.#marks(group.lastVersion)));
+    return this.#live.write(operations);
   }
 
   durable(group: Group): void {
-    this.#dropShared();
-    if (this.#listeners.size === 0) return;
+    this.#live.handle?.changed();
+    if (this.#changeListeners.size === 0) return;
     for (const commit of group.commits) {
-      for (const listener of this.#listeners) listener(commit);
+      for (const listener of this.#changeListeners) listener(commit);
     }
   }
 
-  lost(reason: 'store' | 'after'): void {
-    if (reason === 'store' && this.#state === 'open') this.#state = 'read-only';
+  lost(reason: 'store' | 'after', cause: unknown): void {
+    if (reason === 'store') this.#live.fail(cause);
+    this.#reset();
+  }
+
+  #marks(version: Version): Marks {
+    return { version, stamp: this.stamps.last, clock: this.clock.unshifted() };
+  }
+
+  #marksAfter(found: Marks): Marks {
+    this.clock.raiseTo(found.clock);
+    this.stamps.raiseTo(found.stamp);
+    const { lastVersion } = this.#groups;
+    this.#groups.startAbove(lastVersion === 0 ? found.version + maxAhead : lastVersion);
+    return this.#marks(this.#groups.lastVersion);
+  }
+
+  #reopened(): void {
+    void this.#space.ask();
+    this.#reset();
+  }
+
+  #reset(): void {
     this.#watches.breakAll();
+    for (const listener of this.#resetListeners) listener();
   }
 
   /** The clock is stored at least each second while anything happens. */
-  #storeMarks(): void {
-    if (this.#active && this.#state === 'open' && this.#groups.list.length === 0) this.#groups.touch();
+  #tick(): void {
+    if (this.#active && this.#live.writable && this.#groups.list.length === 0) this.#groups.touch();
+    this.#space.note(0);
+    void this.#space.keepReserve();
   }
+
+  // ---- the rest of the contract
+
+  changes(listener: (commit: DurableCommit) => void): () => void {
+    return subscribe(this.#changeListeners, (commit) => listener(commit));
+  }
+
+  resets(listener: () => void): () => void {
+    return subscribe(this.#resetListeners, () => listener());
+  }
+
+  health(): Health {
+    const { freeBytes, low } = this.#space;
+    const waitingBytes = this.#groups.bytes;
+    if (this.#closing) return { state: 'closed', freeBytes, waitingBytes };
+    if (!this.#live.writable) return { state: 'failed', cause: this.#live.cause, freeBytes, waitingBytes };
+    return { state: low ? 'full' : 'open', freeBytes, waitingBytes };
+  }
+
+  backup(): Promise<BackupInfo> {
+    return Promise.reject(new EngineError('This engine has no backup yet.'));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    clearInterval(this.#timer);
+    while (this.#groups.list.length > 0) {
+      await this.#groups.list.at(-1)?.durable.catch(() => {});
+    }
+    await this.#live.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** The same function given twice is two listeners. */
+function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function readOnly(cause: unknown): ReadOnlyError {
+  return new ReadOnlyError('Writes are refused for now, because a write to disk failed. Try again later.', {
+    cause,
+  });
 }

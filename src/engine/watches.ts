@@ -9,7 +9,7 @@
 //   broken    a commit that names the page is a conflict
 
 import { mapKey } from '../base/bytes.js';
-import type { Key } from './engine.js';
+import type { CheckedPage, Key, Page, Version } from './engine.js';
 
 export class Watch implements Disposable {
   readonly #watches: Watches;
@@ -92,5 +92,24 @@ export class Watches {
 
   breakAll(): void {
     for (const watch of this.#open) watch.break();
+  }
+}
+
+/** A page and the watch over it. */
+export class LevelPage implements CheckedPage {
+  readonly rows: Page['rows'];
+  readonly more: boolean;
+  readonly seen: Version;
+  readonly watch: Watch;
+
+  constructor({ rows, more, seen }: Page, watch: Watch) {
+    this.rows = rows;
+    this.more = more;
+    this.seen = seen;
+    this.watch = watch;
+  }
+
+  [Symbol.dispose](): void {
+    this.watch[Symbol.dispose]();
   }
 }

@@ -1,0 +1,64 @@
+// What the store stands on: a folder, or memory. It can be opened again after a failure, tells how much room
+// there is and keeps a reserve. Tests put one below the engine that fails when it is told to.
+
+import { randomFillSync } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Files, realFiles } from '../base/files.js';
+import { Reserve } from './reserve.js';
+import { openLevelStore, openMemoryStore, type Store } from './store.js';
+
+export interface Disk {
+  open(): Promise<Store>;
+  /** Ends when something was written and synced, as much as opening the store may need. */
+  probe(): Promise<void>;
+  freeBytes(): Promise<number>;
+  /** See reserve.ts. */
+  readonly reserve: Pick<Reserve, 'keep' | 'giveUp'>;
+}
+
+export interface FolderOptions {
+  readonly files?: Files;
+  readonly reserveBytes?: number;
+  readonly probeBytes?: number;
+}
+
+/** The folder and, below it, what is in it. */
+const storeFolder = 'store';
+const reserveFile = 'reserve';
+const probeFile = 'probe';
+
+const defaultReserveBytes = 64 * 1024 * 1024;
+/** Opening writes the log of the last run as a table. */
+const defaultProbeBytes = 16 * 1024 * 1024;
+
+export async function folderDisk(location: string, options: FolderOptions = {}): Promise<Disk> {
+  const files = options.files ?? realFiles;
+  await mkdir(join(location, storeFolder), { recursive: true, mode: 0o700 });
+  return {
+    open: () => openLevelStore(join(location, storeFolder)),
+    probe: () => probe(files, join(location, probeFile), options.probeBytes ?? defaultProbeBytes),
+    freeBytes: () => files.freeBytes(location),
+    reserve: new Reserve(files, join(location, reserveFile), options.reserveBytes ?? defaultReserveBytes),
+  };
+}
+
+async function probe(files: Files, path: string, bytes: number): Promise<void> {
+  if (await files.status(path)) await files.remove(path);
+  try {
+    await using file = await files.open(path, 'new');
+    await file.write(randomFillSync(Buffer.allocUnsafe(bytes)), 0);
+    await file.sync();
+  } finally {
+    await files.remove(path).catch(() => {});
+  }
+}
+
+export function memoryDisk(): Disk {
+  return {
+    open: openMemoryStore,
+    probe: async () => {},
+    freeBytes: async () => Number.POSITIVE_INFINITY,
+    reserve: { keep: async () => {}, giveUp: async () => false },
+  };
+}

@@ -1,0 +1,67 @@
+// The reserve: a file that only takes up space. On a full disk it is given up, so that the store can be
+// opened and things can be deleted; when there is room again it comes back.
+
+import { randomFillSync } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { Files } from '../base/files.js';
+
+const pieceBytes = 1024 * 1024;
+
+export class Reserve {
+  readonly #files: Files;
+  readonly #path: string;
+  readonly #bytes: number;
+  #state: 'unknown' | 'kept' | 'given up' = 'unknown';
+  #making: Promise<void> | undefined;
+
+  constructor(files: Files, path: string, bytes: number) {
+    this.#files = files;
+    this.#path = path;
+    this.#bytes = bytes;
+  }
+
+  /** Makes it if it is not there and leaves `floorBytes` free. Ends with it or without; tried again later. */
+  keep(floorBytes: number): Promise<void> {
+    if (this.#bytes === 0 || this.#state === 'kept') return Promise.resolve();
+    this.#making ??= this.#make(floorBytes).finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
+  }
+
+  /** Whether there was something to give up. */
+  async giveUp(): Promise<boolean> {
+    await this.#making;
+    this.#state = 'given up';
+    if ((await this.#files.status(this.#path)) === undefined) return false;
+    await this.#files.remove(this.#path);
+    await this.#files.syncFolder(dirname(this.#path));
+    return true;
+  }
+
+  async #make(floorBytes: number): Promise<void> {
+    try {
+      const found = await this.#files.status(this.#path);
+      if (found?.size !== this.#bytes) {
+        const needed = floorBytes + this.#bytes - (found?.size ?? 0);
+        if ((await this.#files.freeBytes(dirname(this.#path))) < needed) return;
+        if (found !== undefined) await this.#files.remove(this.#path);
+        await this.#fill();
+      }
+      this.#state = 'kept';
+    } catch {
+      // No room after all: what was written is of no use and would only be in the way.
+      await this.#files.remove(this.#path).catch(() => {});
+    }
+  }
+
+  async #fill(): Promise<void> {
+    // Random bytes: a file system that compresses would reserve nothing for zeros.
+    const piece = randomFillSync(Buffer.allocUnsafe(Math.min(pieceBytes, this.#bytes)));
+    await using file = await this.#files.open(this.#path, 'new');
+    for (let position = 0; position < this.#bytes; position += piece.length) {
+      await file.write(piece.subarray(0, this.#bytes - position), position);
+    }
+    await file.sync();
+  }
+}
