@@ -47,8 +47,7 @@ export class SystemClock implements Clock {
     const monotonic = this.#sources.monotonic();
     const passed = Math.max(0, monotonic - this.#lastMonotonic);
     this.#lastMonotonic = monotonic;
-    const wall = this.#sources.wall();
-    this.#last = wall >= this.#last ? wall : Math.max(wall, this.#last + passed * (1 - slowdown));
+    this.#last = Math.max(this.#sources.wall(), this.#last + passed * (1 - slowdown));
     return this.#last;
   }
 
