@@ -56,6 +56,8 @@ export interface CollectionOptions<V> extends WaitOptions {
   readonly tx?: Transaction;
   /** How its values become bytes: MessagePack unless given. */
   readonly codec?: Codec<V>;
+  /** Allows a name under `$system/`, which `list()` does not show: for who builds a service on the library. */
+  readonly system?: boolean;
 }
 
 export interface DictionaryOptions<V> extends CollectionOptions<V> {
@@ -66,6 +68,8 @@ export interface DictionaryOptions<V> extends CollectionOptions<V> {
 export interface RunOptions extends TransactionOptions {
   /** How often it is run again after an error that may pass: a lost race, a time-out, a deadlock. 0 unless given. */
   readonly retries?: number;
+  /** No run begins later than this after the first, and no lock is waited for longer. */
+  readonly withinMs?: number;
 }
 
 type Make<C> = (record: CatalogRecord, version: Version) => C;
@@ -175,9 +179,15 @@ export class StateManager implements AsyncDisposable {
 
   /** Commits when `work` is done, aborts when it throws. It may be run again: nothing in it may touch the outside. */
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: RunOptions = {}): Promise<T> {
+    const { retries = 0, withinMs = Number.POSITIVE_INFINITY } = options;
+    const until = performance.now() + withinMs;
     let age: number | undefined;
     for (let attempt = 0; ; attempt++) {
-      const tx = new Transaction(this.#kernel, options, age);
+      const timeoutMs = Math.min(
+        options.timeoutMs ?? this.#kernel.options.timeoutMs,
+        Math.max(0, until - performance.now()),
+      );
+      const tx = new Transaction(this.#kernel, { ...options, timeoutMs }, age);
       age ??= tx.owner.age; // a retry keeps its age, so somebody always gets through
       try {
         const result = await work(tx);
@@ -186,7 +196,7 @@ export class StateManager implements AsyncDisposable {
       } catch (error) {
         await tx.dispose();
         await tx.settled(); // a refusal, too, may tell of what is not on disk yet
-        if (attempt >= (options.retries ?? 0) || !mayRetry(error)) throw error;
+        if (attempt >= retries || performance.now() >= until || !mayRetry(error)) throw error;
       }
       await backOff(attempt);
     }
@@ -314,7 +324,7 @@ export class StateManager implements AsyncDisposable {
     make: Make<C>,
     counted = true,
   ): Promise<C> {
-    checkName(name);
+    checkName(name, options.system);
     this.#kernel.assertReadable();
     const record = (generation: number): CatalogRecord => ({
       format: 1,
