@@ -25,6 +25,8 @@ const machine: ClockSources = { wall: () => Date.now(), monotonic: () => perform
 
 /** How much of each interval is lost while the clock is ahead of the machine's. */
 const slowdown = 0.1;
+/** The machine's clock stands for so long between two values: that does not make it behind. */
+const tick = 1;
 
 export class SystemClock implements Clock {
   readonly #sources: ClockSources;
@@ -47,7 +49,9 @@ export class SystemClock implements Clock {
     const monotonic = this.#sources.monotonic();
     const passed = Math.max(0, monotonic - this.#lastMonotonic);
     this.#lastMonotonic = monotonic;
-    this.#last = Math.max(this.#sources.wall(), this.#last + passed * (1 - slowdown));
+    const wall = this.#sources.wall();
+    const slowed = this.#last + passed * (1 - slowdown);
+    this.#last = wall > slowed - tick ? Math.max(wall, this.#last) : slowed;
     return this.#last;
   }
 
