@@ -1,4 +1,12 @@
-// The bytes a request carries.
+// The bytes a request carries, read once: whole, or chunk by chunk with back-pressure.
+//
+// `100 Continue` is sent when reading begins, so a client that waits for it sends nothing to a request
+// that is refused by its head. A client that goes away before the declared length has come ends the
+// reading with a `ClientGoneError`: nothing of such a body is ever stored.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { assert } from '../base/assert.js';
+import { StorageError } from '../services/common/errors.js';
 
 export interface Body extends AsyncIterable<Buffer> {
   /** `Content-Length`; nothing if the request declared none. */
@@ -12,7 +20,176 @@ export interface Body extends AsyncIterable<Buffer> {
 
   /** All of it; 413 `RequestBodyTooLarge` above the limit. A request without a body gives no bytes. */
   readAll(limit: number): Promise<Buffer>;
+}
 
-  // Iterating gives the chunks as they arrive, once, with back-pressure; it throws when the client goes
-  // away before the declared length has come. `100 Continue` is sent when reading begins.
+/** The client closed the connection, or broke off: there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+  constructor() {
+    super('the client went away before the request was complete');
+  }
+}
+
+/** A body that is in memory: of a part of a batch, or of a test. */
+export function bodyOf(bytes: Buffer): Body {
+  return {
+    declaredLength: bytes.length,
+    requireLength: (limit) => checkLength(bytes.length, limit),
+    readAll: async (limit) => {
+      checkLength(bytes.length, limit);
+      return bytes;
+    },
+    async *[Symbol.asyncIterator]() {
+      if (bytes.length > 0) yield bytes;
+    },
+  };
+}
+
+function checkLength(length: number, limit: number): number {
+  if (length <= limit) return length;
+  throw new StorageError('RequestBodyTooLarge', { details: { MaxLimit: String(limit) } });
+}
+
+const none = Buffer.alloc(0);
+/** Beyond this much unread, the socket waits. */
+const highWaterBytes = 256 * 1024;
+
+/** The body of a request of node. */
+export class RequestBody implements Body {
+  readonly declaredLength: number | undefined;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #isChunked: boolean;
+  #owesContinue: boolean;
+  #begun = false;
+  #received = 0;
+  #ended = false;
+  #isDiscarding = false;
+  #failure: Error | undefined;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  /** Wakes the reader; there is one at most. */
+  #wake: (() => void) | undefined;
+  /** Moved by every chunk that arrives: who watches for stalled clients compares it. */
+  progress = 0;
+
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+    this.#request = request;
+    this.#response = response;
+    this.#owesContinue = expectsContinue;
+    this.#isChunked = request.headers['transfer-encoding'] !== undefined;
+    const length = request.headers['content-length'];
+    this.declaredLength = length === undefined ? undefined : Number(length); // digits: node's parser saw to it
+  }
+
+  /** Whether the client's turn is on: it owes bytes that somebody waits for. */
+  get isAwaited(): boolean {
+    return this.#wake !== undefined;
+  }
+
+  /** Bytes the client will still send, whoever reads them; unknown if it declared no length. */
+  get unreadBytes(): number {
+    if (this.#ended || (!this.#isChunked && this.declaredLength === undefined)) return 0;
+    return this.#isChunked ? Number.POSITIVE_INFINITY : (this.declaredLength ?? 0) - this.#received;
+  }
+
+  /** Whether the client still waits to be told to go on: it may send its body or not. */
+  get owesContinue(): boolean {
+    return this.#owesContinue;
+  }
+
+  requireLength(limit: number): number {
+    if (this.declaredLength === undefined) throw new StorageError('MissingContentLengthHeader');
+    return checkLength(this.declaredLength, limit);
+  }
+
+  async readAll(limit: number): Promise<Buffer> {
+    if (this.declaredLength === undefined && !this.#isChunked) return none;
+    if (this.requireLength(limit) === 0) return none;
+    this.#begin();
+    while (!this.#ended && this.#failure === undefined) await this.#arrival(Number.POSITIVE_INFINITY);
+    if (this.#failure !== undefined) throw this.#failure;
+    const chunks = this.#queue;
+    this.#queue = [];
+    return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    if (this.declaredLength === undefined && !this.#isChunked) return;
+    if (this.requireLength(Number.POSITIVE_INFINITY) === 0) return;
+    this.#begin();
+    while (true) {
+      const chunk = this.#queue.shift();
+      if (chunk !== undefined) {
+        this.#queuedBytes -= chunk.length;
+        yield chunk;
+      } else if (this.#failure !== undefined) throw this.#failure;
+      else if (this.#ended) return;
+      else await this.#arrival(highWaterBytes);
+    }
+  }
+
+  /** Ends the reading with an error: the client stalled, or the server stops. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wakeUp();
+  }
+
+  /** Lets what still comes run into nothing, so that the connection can go on. */
+  discard(): void {
+    this.#isDiscarding = true;
+    this.#queue = [];
+    this.#request.resume();
+  }
+
+  #begin(): void {
+    assert(!this.#begun, 'a request body is read once');
+    this.#begun = true;
+    if (this.#request.destroyed) this.fail(new ClientGoneError());
+    this.#request.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.#request.on('end', () => this.#end());
+    this.#request.on('close', () => this.#close());
+    this.#request.on('error', () => this.fail(new ClientGoneError()));
+    if (this.#owesContinue) {
+      this.#owesContinue = false;
+      this.#response.writeContinue();
+    }
+  }
+
+  #limit = highWaterBytes;
+
+  #arrival(limit: number): Promise<void> {
+    this.#limit = limit;
+    this.#request.resume();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received += chunk.length;
+    this.#queuedBytes += chunk.length;
+    this.progress++;
+    if (this.#isDiscarding) return;
+    this.#queue.push(chunk);
+    if (this.#queuedBytes >= this.#limit) this.#request.pause();
+    if (this.#limit !== Number.POSITIVE_INFINITY) this.#wakeUp();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    // node's parser counts as well; were it ever wrong, a short body must not be taken for a whole one.
+    if (this.#received !== this.declaredLength) this.#failure ??= new StorageError('InvalidInput');
+    this.#wakeUp();
+  }
+
+  #close(): void {
+    if (!this.#ended) this.fail(new ClientGoneError());
+  }
+
+  #wakeUp(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
 }

@@ -3,8 +3,8 @@
 // read the table; nothing about an operation is declared anywhere else.
 //
 //   name       as the reference has it; several rows may share one
-//   request    method, path and query. `?comp=block` must be so (any case); a bare `?versionid` must be there.
-//              The path is the form that places.ts gives to a call
+//   request    methods (`GET|HEAD`), path and query. `?comp=block` must be so, in any case; a bare
+//              `?versionid` must be there. The path is the form that places.ts gives to a call
 //   telling    headers that tell it from its neighbours: 'x-ms-copy-source', 'x-ms-requires-sync: true',
 //              several with '&'. Of rows with the same request the first that fits is taken
 //   since      the version that brought it; older requests do not see the row. '' is always
@@ -34,7 +34,7 @@ export type PublicAccess = 'blob' | 'container';
 
 export type Row<Service> = readonly [
   name: string,
-  request: `${Method} /${string}`,
+  request: `${Method} /${string}` | `${Method}|${Method} /${string}`,
   telling: string,
   since: Version,
   access: readonly [account: string, service: string, role: string, anonymous?: PublicAccess],
@@ -53,16 +53,21 @@ export interface AccountLetters extends Letters {
   readonly type: ResourceType | 'any';
 }
 
+type Pair = readonly [name: string, value: string | undefined];
+
 /** A row, taken apart. */
 export interface Operation<Service = never> {
   readonly name: string;
   readonly request: string;
-  readonly method: Method;
+  readonly methods: readonly Method[];
   /** The path's form, such as `/{container}/{blob}`. */
   readonly resource: string;
   /** Query parameters it asks for; an undefined value: it need only be there. */
-  readonly query: readonly (readonly [name: string, value: string | undefined])[];
-  readonly telling: readonly (readonly [header: string, value: string | undefined])[];
+  readonly query: readonly Pair[];
+  /** Those beside `restype` and `comp`. */
+  readonly extra: readonly Pair[];
+  /** Headers it asks for, in the same way. */
+  readonly telling: readonly Pair[];
   readonly since: Version;
   /** Nothing: never by an account SAS. */
   readonly accountSas: AccountLetters | undefined;

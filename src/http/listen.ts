@@ -1,0 +1,176 @@
+// Sockets: one address that a service listens on, and how it stops.
+//
+// node:http with the settings this needs: its own limit on header count drops headers in silence, its
+// request timeout would cut long uploads, its bad-request answers are not the service's. A stalled client
+// is found by a look at all exchanges now and then, not by a timer for each.
+
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { StorageError } from '../services/common/errors.js';
+import type { Reply, Responder } from './endpoint.js';
+import { Exchange, type ExchangeLimits, type Finished } from './exchange.js';
+
+export type TlsOptions =
+  | { readonly cert: Buffer; readonly key: Buffer }
+  | { readonly pfx: Buffer; readonly passphrase?: string | undefined };
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly tls?: TlsOptions | undefined;
+  readonly keepAliveMs?: number | undefined;
+  /** How long the head of a request may take. */
+  readonly headMs?: number | undefined;
+  readonly limits?: Partial<ExchangeLimits> | undefined;
+  readonly maxConnections?: number | undefined;
+  /** Told of every request, once it is over. */
+  readonly finished?: ((finished: Finished) => void) | undefined;
+}
+
+const maxHeaderBytes = 64 * 1024;
+const usualLimits: ExchangeLimits = { stallMs: 60_000, drainBytes: 1024 * 1024, lingerMs: 5_000 };
+
+export class Listener {
+  readonly #endpoint: Responder;
+  readonly #options: ListenOptions;
+  readonly #limits: ExchangeLimits;
+  readonly #server: http.Server;
+  readonly #exchanges = new Set<Exchange>();
+  readonly #busy = new Map<Socket, number>();
+  readonly #watch: NodeJS.Timeout;
+  #isStopping = false;
+  #idle: (() => void) | undefined;
+
+  /** Resolves when it accepts connections; rejects if the address is taken or not this machine's. */
+  static async open(endpoint: Responder, options: ListenOptions): Promise<Listener> {
+    const listener = new Listener(endpoint, options);
+    await new Promise<void>((resolve, reject) => {
+      listener.#server.once('error', reject);
+      listener.#server.listen({ host: options.host, port: options.port, backlog: 1024 }, () => {
+        listener.#server.off('error', reject);
+        resolve();
+      });
+    });
+    return listener;
+  }
+
+  private constructor(endpoint: Responder, options: ListenOptions) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+    this.#limits = { ...usualLimits, ...options.limits };
+    const settings = {
+      maxHeaderSize: maxHeaderBytes,
+      requestTimeout: 0,
+      headersTimeout: options.headMs ?? 30_000,
+      connectionsCheckingInterval: Math.min(5_000, options.headMs ?? 5_000),
+      keepAliveTimeout: options.keepAliveMs ?? 65_000,
+      requireHostHeader: false, // its absence is answered in the service's form
+      insecureHTTPParser: false,
+    };
+    this.#server = options.tls
+      ? https.createServer({ ...settings, ...tlsSettings(options.tls) })
+      : http.createServer(settings);
+    this.#server.maxHeadersCount = 0;
+    this.#server.maxConnections = options.maxConnections ?? 10_000;
+    this.#server.on('request', (request, response) => this.#take(request, response, false));
+    this.#server.on('checkContinue', (request, response) => this.#take(request, response, true));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+      this.#refuse(error, socket),
+    );
+    this.#watch = setInterval(() => this.#checkStalls(), Math.max(10, this.#limits.stallMs / 8)).unref();
+  }
+
+  get address(): AddressInfo {
+    return this.#server.address() as AddressInfo;
+  }
+
+  /** Takes nothing new, finishes what it took, and cuts off what is not done after `graceMs`. */
+  async stop(graceMs = 10_000): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    if (this.#exchanges.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+        setTimeout(resolve, graceMs).unref();
+      });
+    }
+    clearInterval(this.#watch);
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #take(request: http.IncomingMessage, response: http.ServerResponse, expectsContinue: boolean): void {
+    const { socket } = request;
+    const exchange = new Exchange(this.#endpoint, request, response, expectsContinue, this.#limits);
+    this.#exchanges.add(exchange);
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
+    response.on('close', () => this.#done(exchange, socket));
+    exchange.run(this.#stopping).catch((error: unknown) => {
+      // Nothing on the way may throw; if it does, one connection is the price and not the process.
+      this.#endpoint.failed(error);
+      socket.destroy();
+    });
+  }
+
+  readonly #stopping = (): boolean => this.#isStopping;
+
+  #done(exchange: Exchange, socket: Socket): void {
+    this.#exchanges.delete(exchange);
+    const left = (this.#busy.get(socket) ?? 1) - 1;
+    if (left > 0) this.#busy.set(socket, left);
+    else this.#busy.delete(socket);
+    const finished = this.#options.finished && exchange.finished();
+    if (finished) this.#options.finished?.(finished);
+    if (this.#exchanges.size === 0) this.#idle?.();
+  }
+
+  #checkStalls(): void {
+    const now = performance.now();
+    for (const exchange of this.#exchanges) exchange.checkStall(now);
+  }
+
+  /** What node's parser would not take. Nothing may be written into another answer on the same socket. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (!socket.writable || this.#busy.has(socket) || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    socket.end(rawAnswer(this.#endpoint.malformed(refusalOf(error))));
+  }
+}
+
+function tlsSettings(tls: TlsOptions): https.ServerOptions {
+  if ('cert' in tls) return { cert: tls.cert, key: tls.key };
+  return tls.passphrase === undefined ? { pfx: tls.pfx } : { pfx: tls.pfx, passphrase: tls.passphrase };
+}
+
+function refusalOf(error: NodeJS.ErrnoException): StorageError {
+  switch (error.code) {
+    case 'HPE_INVALID_METHOD':
+      return new StorageError('InvalidHttpVerb');
+    case 'HPE_INVALID_URL':
+      return new StorageError('InvalidUri');
+    case 'HPE_HEADER_OVERFLOW':
+      return new StorageError('InvalidInput', {
+        status: 431,
+        message: `The request line and headers are larger than ${maxHeaderBytes} bytes.`,
+      });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new StorageError('OperationTimedOut', { status: 408 });
+    default:
+      return new StorageError('InvalidInput', { message: 'The request is not valid HTTP.' });
+  }
+}
+
+/** An answer as it is on the wire, for a socket that node has given up on. */
+function rawAnswer(reply: Reply): string {
+  const lines = [`HTTP/1.1 ${reply.status} ${reply.reason ?? http.STATUS_CODES[reply.status] ?? ''}`];
+  for (let at = 0; at < reply.headers.length; at += 2) {
+    lines.push(`${reply.headers[at]}: ${reply.headers[at + 1]}`);
+  }
+  lines.push(`Date: ${new Date().toUTCString()}`, 'Connection: close', '', '');
+  return lines.join('\r\n') + (typeof reply.body === 'string' ? reply.body : '');
+}

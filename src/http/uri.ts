@@ -1,0 +1,64 @@
+// Percent-encoding, decoded exactly once. What does not decode to UTF-8 is refused, never guessed.
+//
+// node hands over a URL as one character for each byte, so a client that sends UTF-8 without encoding it
+// is understood as well.
+
+import { StorageError } from '../services/common/errors.js';
+
+/** Text of a path; 400 `InvalidUri` if it is not percent-encoded UTF-8 or holds U+0000. */
+export function decodePath(raw: string): string {
+  const text = decode(raw);
+  if (text === undefined || text.includes('\0')) throw new StorageError('InvalidUri');
+  return text;
+}
+
+/**
+ * Names in lower case, values decoded, the first of several; a parameter without `=` is empty. `+` is a
+ * plus, as the service's clients have it.
+ */
+export function parseQuery(raw: string): Map<string, string> {
+  const query = new Map<string, string>();
+  let start = 0;
+  while (start < raw.length) {
+    let end = raw.indexOf('&', start);
+    if (end < 0) end = raw.length;
+    if (end > start) addParameter(query, raw.slice(start, end));
+    start = end + 1;
+  }
+  return query;
+}
+
+function addParameter(query: Map<string, string>, part: string): void {
+  const equals = part.indexOf('=');
+  const rawName = equals < 0 ? part : part.slice(0, equals);
+  const name = decode(rawName);
+  const value = equals < 0 ? '' : decode(part.slice(equals + 1));
+  if (name === undefined || value === undefined) {
+    throw new StorageError('InvalidQueryParameterValue', {
+      details: {
+        QueryParameterName: name ?? rawName,
+        QueryParameterValue: equals < 0 ? '' : part.slice(equals + 1),
+        Reason: 'The value is not percent-encoded UTF-8.',
+      },
+    });
+  }
+  const key = name.toLowerCase();
+  if (!query.has(key)) query.set(key, value);
+}
+
+const encoded = /[%\u0080-\uffff]/;
+const unencoded = /[\u0080-\uffff]/g;
+
+function decode(raw: string): string | undefined {
+  if (!encoded.test(raw)) return raw;
+  try {
+    return decodeURIComponent(encodeBytes(raw));
+  } catch {
+    return undefined; // a stray %, an overlong or cut sequence, half a surrogate pair
+  }
+}
+
+/** Bytes above ASCII that came as they are, percent-encoded. */
+function encodeBytes(raw: string): string {
+  return raw.replace(unencoded, (byte) => `%${(byte.charCodeAt(0) & 0xff).toString(16)}`);
+}
