@@ -1,59 +1,69 @@
+// The embedded engine, on disk and in memory: what every engine promises, and what only this one has.
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { decodeCounter } from './counter.js';
-import { ConflictError, LimitError } from './errors.js';
+import { type TestContext, test } from 'node:test';
+import type { Engine } from './engine.js';
+import { bytes, engineSuite } from './engine.suite.js';
+import { DamageError } from './errors.js';
 import { openEngine } from './level.js';
+import { openLevelStore } from './store.js';
 
-const k = (text: string): Buffer => Buffer.from(text);
-
-for (const kind of ['memory', 'disk'] as const) {
-  test(`${kind}: commits, reads, ranges, snapshots, counters`, async (t) => {
-    const location = mkdtempSync(join(tmpdir(), 'lazuli-engine-'));
-    t.after(() => rmSync(location, { recursive: true }));
-    const engine = await openEngine(kind === 'memory' ? { memory: true } : { location });
-    const first = await engine.commit({
-      writes: ['a', 'b', 'c'].map((key) => ({ key: k(key), value: k(key) })),
-    });
-    const snapshot = engine.snapshot();
-    const second = await engine.commit({
-      reads: [{ key: k('a'), version: first.version }],
-      writes: [{ key: k('b'), value: undefined }],
-      adds: [{ key: k('n'), amount: 3, max: 5 }],
-    });
-    assert.deepEqual(
-      (await snapshot.range(k('a'), undefined)).rows.map(({ key }) => String(key)),
-      ['a', 'b', 'c'],
-    );
-    const page = await engine.checkedRange(k('a'), k('d'));
-    assert.deepEqual(
-      page.rows.map(({ key }) => String(key)),
-      ['a', 'c'],
-    );
-    assert.equal(page.seen, second.version);
-    await second.durable;
-    assert.equal(engine.settled(second.version), undefined);
-    assert.deepEqual(
-      (await snapshot.range(k('a'), undefined)).rows.map(({ key }) => String(key)),
-      ['a', 'b', 'c'],
-    );
-    assert.equal(decodeCounter((await engine.get(k('n'))).value), 3);
-    assert.throws(() => engine.commit({ adds: [{ key: k('n'), amount: 3, max: 5 }] }), LimitError);
-    assert.throws(
-      () => engine.commit({ reads: [{ key: k('b'), version: first.version }], writes: [] }),
-      ConflictError,
-    );
-    await engine.commit({ writes: [{ key: k('b'), value: k('new') }] });
-    assert.throws(() => engine.commit({ pages: [page] }), ConflictError);
-    snapshot[Symbol.dispose]();
-    await engine.close();
-    if (kind === 'disk') {
-      await using again = await openEngine({ location });
-      assert.equal(String((await again.get(k('b'))).value), 'new');
-      const { version } = await again.commit({ writes: [{ key: k('z'), value: k('z') }] });
-      assert.ok(version > second.version + 1);
-    }
-  });
+function folder(t: TestContext): string {
+  const location = mkdtempSync(join(tmpdir(), 'lazuli-engine-'));
+  t.after(() => rmSync(location, { recursive: true, force: true }));
+  return location;
 }
+
+const locations = new WeakMap<Engine, string>();
+
+async function openIn(location: string): Promise<Engine> {
+  const engine = await openEngine({ location });
+  locations.set(engine, location);
+  return engine;
+}
+
+engineSuite({ name: 'memory', open: () => openEngine({ memory: true }) });
+
+engineSuite({
+  name: 'level',
+  open: (t) => openIn(folder(t)),
+  async reopen(engine) {
+    await engine.close();
+    return openIn(locations.get(engine) ?? '');
+  },
+});
+
+test('a damaged record is found when it is read, by its key or in a range', async (t) => {
+  const location = folder(t);
+  const engine = await openEngine({ location });
+  await (
+    await engine.commit({ writes: ['a', 'b', 'c'].map((key) => ({ key: bytes(key), value: bytes(key) })) })
+  ).durable;
+  await engine.close();
+
+  const store = await openLevelStore(join(location, 'store'));
+  const [a, b] = [store.get(bytes('a'), undefined), store.get(bytes('b'), undefined)];
+  assert.ok(a && b);
+  b[b.length - 1] = 0x62 ^ 1;
+  await store.write([
+    { type: 'put', key: bytes('b'), value: b }, // a bit turned over
+    { type: 'put', key: bytes('moved'), value: a }, // whole, under another key
+    { type: 'put', key: bytes('short'), value: a.subarray(0, 5) },
+  ]);
+  await store.close();
+
+  const again = await openEngine({ location });
+  t.after(() => again.close());
+  const names = (key: string) => (error: Error) =>
+    error instanceof DamageError &&
+    error.message.includes(location) &&
+    error.message.includes(bytes(key).toString('hex'));
+  for (const key of ['b', 'moved', 'short']) {
+    await assert.rejects(async () => again.get(bytes(key)), names(key));
+    await assert.rejects(async () => again.range(bytes(key), undefined), names(key));
+  }
+  assert.equal(Buffer.from((await again.get(bytes('a'))).value ?? '').toString(), 'a');
+});
