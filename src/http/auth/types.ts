@@ -6,6 +6,7 @@
 
 import type { Call, ServiceName } from '../call.js';
 import type { Operation, PublicAccess } from '../operation.js';
+import type { Role } from './roles.js';
 
 export type Authorize = (
   call: Call,
@@ -17,7 +18,7 @@ export type Authorize = (
 export type Identity = Readonly<
   | { kind: 'key' }
   | SasIdentity
-  | { kind: 'bearer'; objectId: string; tenantId: string }
+  | { kind: 'bearer'; objectId: string; tenantId: string; role: Role }
   | { kind: 'anonymous'; access: PublicAccess }
 >;
 
@@ -26,8 +27,14 @@ export type SasIdentity = Readonly<{
   sas: 'account' | 'service' | 'delegation';
   /** The letters it grants. `c` without `w` must not overwrite: 403 `UnauthorizedBlobOverwrite`. */
   permissions: string;
+  /** Of an account SAS: the resource types (s, c, o) it is for. */
+  resourceTypes?: string | undefined;
+  /** Of a user delegation SAS: the role of whoever signed it. */
+  role?: Role | undefined;
   /** Response headers the SAS replaces on Get Blob and Get File: name, value, name, value ... */
   overrides: readonly string[];
+  /** Of a table SAS: its table, in lower case. A transaction names its table only inside. */
+  table?: string | undefined;
   /** Of a table SAS: the keys it is limited to. */
   keys?: KeyRange | undefined;
   /** `ses`: the encryption scope it is bound to. */
@@ -47,13 +54,18 @@ export interface AuthorizeContext {
   now(): number;
   /** The decoded keys of an account, either valid; nothing if there is no such account. */
   keys(account: string): readonly Buffer[] | undefined;
+  /** What an account's user delegation keys are made of: 32 random bytes that are kept; left out: there are none. */
+  delegationSecret?(account: string): Buffer | undefined;
   /** The stored access policies of a container, queue, table or share; nothing if it does not exist. */
   policies(
     service: ServiceName,
     account: string,
     container: string,
   ): Maybe<readonly StoredPolicy[]> | Promise<Maybe<readonly StoredPolicy[]>>;
-  /** What anybody may read in a container; nothing if it is private or missing. */
+  /**
+   * What anybody may read in a container; nothing if it is private or missing. Throws 409
+   * `PublicAccessNotPermitted` if the container is public and the account forbids it.
+   */
   publicAccess(account: string, container: string): Maybe<PublicAccess> | Promise<Maybe<PublicAccess>>;
 }
 

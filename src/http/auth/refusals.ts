@@ -1,0 +1,27 @@
+// The refusals of authentication, in the words clients know from Azure: `AuthenticationErrorDetail` is an
+// element of its own beside the message.
+
+import { StorageError } from '../../services/common/errors.js';
+
+/** 403: the request could not be authenticated, and why. */
+export function unauthenticated(detail: string): StorageError {
+  return new StorageError('AuthenticationFailed', { details: { AuthenticationErrorDetail: detail } });
+}
+
+/** 401: who asks must say who they are; the challenge tells where a token comes from. */
+export class ChallengeError extends StorageError {
+  /** The value of `WWW-Authenticate`. */
+  readonly challenge: string;
+
+  constructor(
+    code: 'NoAuthenticationInformation' | 'InvalidAuthenticationInfo',
+    challenge: string,
+    detail?: string,
+  ) {
+    super(code, {
+      status: 401,
+      details: detail === undefined ? undefined : { AuthenticationErrorDetail: detail },
+    });
+    this.challenge = challenge;
+  }
+}
