@@ -3,6 +3,7 @@
 //
 // One exception: a SAS made for one user (`sduoid`) needs that user's bearer token beside it.
 
+import { type Awaitable, then } from '../../base/awaitable.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
 import { Bearer, type BearerIdentity, type BearerSettings } from './bearer.js';
@@ -58,7 +59,7 @@ function authorizeSas(
   call: Call,
   access: Access,
   context: AuthorizeContext,
-): Identity | Promise<Identity> {
+): Awaitable<Identity> {
   const account = context.keys(call.account);
   if (account === undefined) throw unauthenticated(`The account '${call.account}' does not exist.`);
   const keys: SasKeys = { account, delegation: context.delegationSecret?.(call.account) };
@@ -69,10 +70,9 @@ function authorizeSas(
   if (token.policy === undefined || token.resource === undefined) {
     return admit(sas, call, access, undefined, context.now());
   }
-  const found = context.policies(call.service, call.account, token.resource.container);
-  const judge = (policies: readonly StoredPolicy[] | undefined) =>
-    admit(sas, call, access, policyOf(policies, token.policy), context.now());
-  return found instanceof Promise ? found.then(judge) : judge(found);
+  return then(context.policies(call.service, call.account, token.resource.container), (policies) =>
+    admit(sas, call, access, policyOf(policies, token.policy), context.now()),
+  );
 }
 
 function policyOf(policies: readonly StoredPolicy[] | undefined, id: string | undefined): StoredPolicy {

@@ -5,6 +5,7 @@
 // service, resource type, permission. Before version 2015-04-05 a SAS that does not allow something hid
 // that it is there: 404.
 
+import { formatHttpDate, parseIsoTime } from '../../base/times.js';
 import { type ErrorCode, StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
 import type { Letters, Operation, PublicAccess } from '../operation.js';
@@ -12,8 +13,7 @@ import { inRange } from './ip-range.js';
 import { unauthenticated } from './refusals.js';
 import { roleAllows } from './roles.js';
 import type { VerifiedSas } from './sas.js';
-import { httpDate, type SasToken } from './sas-token.js';
-import { parseIsoTime } from './times.js';
+import type { SasToken } from './sas-token.js';
 import type { Identity, SasIdentity, StoredPolicy } from './types.js';
 import { serviceLetters } from './user-delegation-key.js';
 
@@ -132,13 +132,13 @@ function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = parseIsoTime(text);
   if (time === undefined) throw unauthenticated('The stored access policy has a time that cannot be read.');
-  return time;
+  return time.ms;
 }
 
 function checkTimes(start: number | undefined, expiry: number | undefined, now: number): void {
   if ((start === undefined || start <= now) && expiry !== undefined && now < expiry) return;
   throw unauthenticated(
-    `Signature not valid in the specified time frame: Start [${httpDate(start ?? now)}] - Expiry [${expiry === undefined ? '' : httpDate(expiry)}] - Current [${httpDate(now)}]`,
+    `Signature not valid in the specified time frame: Start [${formatHttpDate(start ?? now)}] - Expiry [${expiry === undefined ? '' : formatHttpDate(expiry)}] - Current [${formatHttpDate(now)}]`,
   );
 }
 

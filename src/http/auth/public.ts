@@ -7,6 +7,7 @@
 //
 // A version that answers 404 hides whether the container is there.
 
+import { type Awaitable, then } from '../../base/awaitable.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call, ServiceName, Version } from '../call.js';
 import type { Operation, PublicAccess } from '../operation.js';
@@ -28,12 +29,12 @@ export function authorizeAnonymous(
   operation: Pick<Operation, 'anonymous'>,
   context: Pick<AuthorizeContext, 'publicAccess'>,
   challenge: string,
-): Identity | Promise<Identity> {
+): Awaitable<Identity> {
   const needed = operation.anonymous;
   if (call.service !== 'blob' || needed === undefined) throw refusal(call, challenge);
-  const found = context.publicAccess(call.account, call.container);
-  if (!(found instanceof Promise)) return admitAnonymous(call, found, needed, challenge);
-  return found.then((access) => admitAnonymous(call, access, needed, challenge));
+  return then(context.publicAccess(call.account, call.container), (access) =>
+    admitAnonymous(call, access, needed, challenge),
+  );
 }
 
 function admitAnonymous(

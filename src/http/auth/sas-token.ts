@@ -5,6 +5,7 @@
 // with 403 `AuthenticationFailed`, in Azure's words; a parameter given twice with 400, because it would be
 // unclear which one was meant.
 
+import { formatHttpDate, parseIsoTime } from '../../base/times.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call, Version } from '../call.js';
 import { type IpRange, parseIpRange } from './ip-range.js';
@@ -12,7 +13,6 @@ import { unauthenticated } from './refusals.js';
 import { letters, type SasKind, sasParameters, signedFields } from './sas-forms.js';
 import { resourceOf, type SasResource } from './sas-resource.js';
 import { parameters } from './shared-key.js';
-import { parseIsoTime } from './times.js';
 import type { KeyRange } from './types.js';
 import { type DelegationKeyClaims, serviceLetters } from './user-delegation-key.js';
 
@@ -144,21 +144,17 @@ function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = parseIsoTime(text);
   if (time === undefined) throw unauthenticated(malformed);
-  return time;
+  return time.ms;
 }
 
 function interval(st: string | undefined, se: string | undefined): [number | undefined, number | undefined] {
   const [start, expiry] = [timeOf(st), timeOf(se)];
   if (start !== undefined && expiry !== undefined && expiry <= start) {
     throw unauthenticated(
-      `Signed expiry time [${httpDate(expiry)}] must be after signed start time [${httpDate(start)}]`,
+      `Signed expiry time [${formatHttpDate(expiry)}] must be after signed start time [${formatHttpDate(start)}]`,
     );
   }
   return [start, expiry];
-}
-
-export function httpDate(ms: number): string {
-  return new Date(ms).toUTCString();
 }
 
 function lettersOf(text: string | undefined, known: string): string | undefined {

@@ -14,11 +14,11 @@
 // values; name the secondary in the path or not. The plain reading is tried first; the others are tried
 // only if it fails and only where they differ.
 
+import { formatHttpDate, parseHttpDate } from '../../base/times.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
 import { signedBy } from './hmac.js';
 import { unauthenticated } from './refusals.js';
-import { parseHttpDate } from './times.js';
 
 export type Scheme = 'SharedKey' | 'SharedKeyLite';
 
@@ -70,7 +70,7 @@ function checkDate(headers: Headers, now: number): void {
   if (date === undefined) throw unauthenticated('The Date header in the request is incorrect.');
   if (Math.abs(now - date) > allowedSkewMs) {
     throw unauthenticated(
-      `Request date header too old or too far ahead: '${sent}'. It may differ by 15 minutes from the server's clock, which says '${new Date(now).toUTCString()}'.`,
+      `Request date header too old or too far ahead: '${sent}'. It may differ by 15 minutes from the server's clock, which says '${formatHttpDate(now)}'.`,
     );
   }
 }

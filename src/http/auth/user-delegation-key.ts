@@ -6,10 +6,10 @@
 // secret revokes all of them.
 
 import { createHmac } from 'node:crypto';
+import { parseIsoTime } from '../../base/times.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { ServiceName, Version } from '../call.js';
 import { type Role, roles } from './roles.js';
-import { parseIsoTime } from './times.js';
 import type { Identity } from './types.js';
 
 /** What a SAS says of the key it was signed with, and what the answer to Get User Delegation Key says. */
@@ -98,7 +98,7 @@ function delegationKey(secret: Buffer, account: string, claims: DelegationKeyCla
 function timeOf(node: string, text: string): number {
   const time = parseIsoTime(text);
   if (time === undefined) throw invalid(node, text, 'It is not a time.');
-  return time;
+  return time.ms;
 }
 
 function invalid(XmlNodeName: string, XmlNodeValue: string, Reason: string): StorageError {
