@@ -22,13 +22,24 @@ export function parseQuery(raw: string): Map<string, string> {
   while (start < raw.length) {
     let end = raw.indexOf('&', start);
     if (end < 0) end = raw.length;
-    if (end > start) addParameter(query, raw.slice(start, end));
+    if (end > start) {
+      const [name, value] = parameterOf(raw.slice(start, end));
+      if (!query.has(name)) query.set(name, value);
+    }
     start = end + 1;
   }
   return query;
 }
 
-function addParameter(query: Map<string, string>, part: string): void {
+/** The same, every one of them, in the order sent. */
+export function parameters(raw: string): [name: string, value: string][] {
+  return raw
+    .split('&')
+    .filter((part) => part !== '')
+    .map(parameterOf);
+}
+
+function parameterOf(part: string): [name: string, value: string] {
   const equals = part.indexOf('=');
   const rawName = equals < 0 ? part : part.slice(0, equals);
   const name = decode(rawName);
@@ -42,8 +53,7 @@ function addParameter(query: Map<string, string>, part: string): void {
       },
     });
   }
-  const key = name.toLowerCase();
-  if (!query.has(key)) query.set(key, value);
+  return [name.toLowerCase(), value];
 }
 
 const encoded = /[%\u0080-\uffff]/;

@@ -13,7 +13,7 @@ import { Recent } from '../../base/recent.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call, ServiceName } from '../call.js';
 import { type Issuer, type IssuerSettings, issuerOf } from './issuer.js';
-import { ChallengeError, unauthenticated } from './refusals.js';
+import { challenged, unauthenticated } from './refusals.js';
 import { isRole, type Role, roles } from './roles.js';
 import type { Identity } from './types.js';
 
@@ -196,8 +196,8 @@ export class Bearer {
     return roles.findLast((role) => claimed.includes(role)) ?? 'none';
   }
 
-  #refusal(detail: string): ChallengeError {
-    return new ChallengeError('InvalidAuthenticationInfo', this.challenge, detail);
+  #refusal(detail: string): StorageError {
+    return challenged('InvalidAuthenticationInfo', this.challenge, detail);
   }
 }
 

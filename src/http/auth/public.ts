@@ -12,7 +12,7 @@ import { StorageError } from '../../services/common/errors.js';
 import type { Call, ServiceName, Version } from '../call.js';
 import type { Operation, PublicAccess } from '../operation.js';
 import { opens } from './permissions.js';
-import { ChallengeError, unauthenticated } from './refusals.js';
+import { challenged, unauthenticated } from './refusals.js';
 import type { AuthorizeContext, Identity } from './types.js';
 
 const challengedSince: Readonly<Record<ServiceName, Version>> = {
@@ -48,8 +48,7 @@ function admitAnonymous(
 }
 
 function refusal({ service, version }: AnonymousCall, challenge: string): StorageError {
-  if (version >= challengedSince[service])
-    return new ChallengeError('NoAuthenticationInformation', challenge);
+  if (version >= challengedSince[service]) return challenged('NoAuthenticationInformation', challenge);
   if (service === 'blob') return new StorageError('ResourceNotFound');
   return unauthenticated('The request has no Authorization header and no shared access signature.');
 }

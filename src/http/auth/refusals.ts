@@ -2,6 +2,7 @@
 // element of its own beside the message.
 
 import { StorageError } from '../../services/common/errors.js';
+import { HeaderedError } from '../errors.js';
 
 /** 403: the request could not be authenticated, and why. */
 export function unauthenticated(detail: string): StorageError {
@@ -9,19 +10,13 @@ export function unauthenticated(detail: string): StorageError {
 }
 
 /** 401: who asks must say who they are; the challenge tells where a token comes from. */
-export class ChallengeError extends StorageError {
-  /** The value of `WWW-Authenticate`. */
-  readonly challenge: string;
-
-  constructor(
-    code: 'NoAuthenticationInformation' | 'InvalidAuthenticationInfo',
-    challenge: string,
-    detail?: string,
-  ) {
-    super(code, {
-      status: 401,
-      details: detail === undefined ? undefined : { AuthenticationErrorDetail: detail },
-    });
-    this.challenge = challenge;
-  }
+export function challenged(
+  code: 'NoAuthenticationInformation' | 'InvalidAuthenticationInfo',
+  challenge: string,
+  detail?: string,
+): StorageError {
+  return new HeaderedError(code, ['WWW-Authenticate', challenge], {
+    status: 401,
+    details: detail === undefined ? undefined : { AuthenticationErrorDetail: detail },
+  });
 }

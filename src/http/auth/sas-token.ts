@@ -8,11 +8,11 @@
 import { formatHttpDate, parseIsoTime } from '../../base/times.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call, Version } from '../call.js';
+import { parameters } from '../uri.js';
 import { type IpRange, parseIpRange } from './ip-range.js';
 import { unauthenticated } from './refusals.js';
 import { letters, type SasKind, sasParameters, signedFields } from './sas-forms.js';
 import { resourceOf, type SasResource } from './sas-resource.js';
-import { parameters } from './shared-key.js';
 import type { KeyRange } from './types.js';
 import { type DelegationKeyClaims, serviceLetters } from './user-delegation-key.js';
 

@@ -17,6 +17,7 @@
 import { formatHttpDate, parseHttpDate } from '../../base/times.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
+import { parameters } from '../uri.js';
 import { signedBy } from './hmac.js';
 import { unauthenticated } from './refusals.js';
 
@@ -24,7 +25,7 @@ export type Scheme = 'SharedKey' | 'SharedKeyLite';
 
 export type SignedRequest = Pick<
   Call,
-  'service' | 'method' | 'account' | 'rawPath' | 'rawQuery' | 'rawHeaders' | 'version'
+  'service' | 'verb' | 'account' | 'rawPath' | 'rawQuery' | 'rawHeaders' | 'version'
 >;
 
 /** Accepts the request if either key signed it not more than 15 minutes ago; else throws 400 or 403. */
@@ -140,7 +141,7 @@ interface Reading {
 }
 
 function write(scheme: Scheme, request: SignedRequest, headers: Headers, reading: Reading): string {
-  const { service, method, account } = request;
+  const { service, verb, account } = request;
   const standard = headers.standard.map((value) => (value === undefined ? '' : reading.value(value)));
   const resource = `/${account}${reading.path(request.rawPath, account) || '/'}`;
   const [md5, type] = [standard[md5At], standard[typeAt]];
@@ -148,15 +149,15 @@ function write(scheme: Scheme, request: SignedRequest, headers: Headers, reading
   if (service === 'table') {
     const date = headers.date ?? standard[dateAt];
     const brief = `${date}\n${resource}${compOf(request.rawQuery)}`;
-    return scheme === 'SharedKeyLite' ? brief : `${method}\n${md5}\n${type}\n${brief}`;
+    return scheme === 'SharedKeyLite' ? brief : `${verb}\n${md5}\n${type}\n${brief}`;
   }
   if (headers.date !== undefined) standard[dateAt] = '';
   const own = writeOwn(headers, reading, request.version);
   if (scheme === 'SharedKeyLite' || request.version < '2009-09-19') {
-    return `${method}\n${md5}\n${type}\n${standard[dateAt]}\n${own}${resource}${compOf(request.rawQuery)}`;
+    return `${verb}\n${md5}\n${type}\n${standard[dateAt]}\n${own}${resource}${compOf(request.rawQuery)}`;
   }
   if (standard[lengthAt] === '0' && request.version >= '2015-02-21') standard[lengthAt] = '';
-  return `${method}\n${standard.join('\n')}\n${own}${resource}${wholeQuery(request.rawQuery)}`;
+  return `${verb}\n${standard.join('\n')}\n${own}${resource}${wholeQuery(request.rawQuery)}`;
 }
 
 function writeOwn(headers: Headers, reading: Reading, version: string): string {
@@ -187,27 +188,6 @@ function wholeQuery(rawQuery: string): string {
 function compOf(rawQuery: string): string {
   const comp = rawQuery === '' ? undefined : parameters(rawQuery).find(([name]) => name === 'comp');
   return comp === undefined ? '' : `?comp=${comp[1]}`;
-}
-
-/** Decoded, in the order sent, names in lower case. A plus is a plus. */
-export function parameters(rawQuery: string): [name: string, value: string][] {
-  return rawQuery
-    .split('&')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const equals = part.indexOf('=');
-      if (equals < 0) return [decode(part).toLowerCase(), ''];
-      return [decode(part.slice(0, equals)).toLowerCase(), decode(part.slice(equals + 1))];
-    });
-}
-
-function decode(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 // Readings
