@@ -1,5 +1,7 @@
 // What an engine can refuse, each with a sentence that says what to do.
 
+export { DamageError } from '../base/errors.js';
+
 export class EngineError extends Error {
   override get name(): string {
     return this.constructor.name;
@@ -26,9 +28,6 @@ export class ReadOnlyError extends EngineError {}
 
 /** The store cannot be read for now: it is being opened again after a write to disk failed. */
 export class UnavailableError extends EngineError {}
-
-/** What was read is not what was written. The message names the file or the key. */
-export class DamageError extends EngineError {}
 
 /** The folder belongs to another process, which the message names. */
 export class FolderInUseError extends EngineError {}

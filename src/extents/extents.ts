@@ -9,7 +9,7 @@
 //   large    more                   many write into it side by side
 //   moved    what compaction saved  that has lived long, and probably will
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import { hasCode, realFiles } from '../base/files.js';
@@ -21,11 +21,11 @@ import { Pieces } from './pieces.js';
 import { ExtentReader, ReadAhead } from './reader.js';
 import { Handles, Segment } from './segment.js';
 import { Space } from './space.js';
-import { ExtentWriter, type Tap, type Written } from './writer.js';
+import { ExtentWriter, type Written } from './writer.js';
 
 export { type Extent, storedBytes } from './layout.js';
 export type { ExtentReader } from './reader.js';
-export type { ExtentWriter, Tap, Written } from './writer.js';
+export type { ExtentWriter, Written } from './writer.js';
 
 export type Place =
   | { readonly location: string }
@@ -74,6 +74,8 @@ export async function openExtents(place: Place, options: ExtentsOptions): Promis
   await files.makeFolder(place.location).catch((error) => {
     if (!hasCode(error, 'EEXIST')) throw error;
   });
+  // The folder's own name must be on disk too, also where an earlier start got no further than making it.
+  await files.syncFolder(dirname(place.location));
   const found: Found[] = [];
   for (const name of await files.list(place.location)) {
     const number = segmentNumber(name);
@@ -122,8 +124,8 @@ export class Extents implements AsyncDisposable {
   }
 
   /** Room for at most `length` bytes, or `NoSpaceError`. Dispose the writer when the fate of its commit is known. */
-  async write(length: number, tap?: Tap): Promise<ExtentWriter> {
-    return this.#write(length <= smallBytes ? 'small' : 'large', length, tap);
+  async write(length: number): Promise<ExtentWriter> {
+    return this.#write(length <= smallBytes ? 'small' : 'large', length);
   }
 
   /** Verified bytes of an extent, or of a slice of it, piece by piece; `SegmentGoneError`: look it up again. */
@@ -216,7 +218,7 @@ export class Extents implements AsyncDisposable {
     return this.close();
   }
 
-  async #write(lane: Lane, length: number, tap?: Tap): Promise<ExtentWriter> {
+  async #write(lane: Lane, length: number): Promise<ExtentWriter> {
     const bytes = storedBytes(length);
     await this.#space.admit(bytes);
     if (this.#closed) throw new ExtentsClosedError('the store was closed');
@@ -230,7 +232,6 @@ export class Extents implements AsyncDisposable {
       pieces: this.#pieces,
       offset: appender.enter(bytes),
       length,
-      tap,
       ended,
     });
   }

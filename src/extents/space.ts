@@ -33,10 +33,7 @@ export class Space {
   /** Promises room for so many bytes, until `ended`; refused with `NoSpaceError`. */
   async admit(bytes: number): Promise<void> {
     const age = this.#options.clock.now() - this.#measuredAt;
-    if (age > freshMs || this.#written > freshBytes) {
-      const measured = this.#measure();
-      if (age === Number.POSITIVE_INFINITY) await measured;
-    }
+    if (age > freshMs || this.#written > freshBytes) await this.#measure();
     // Space that came back is seen before anybody is refused.
     if (!this.#fits(bytes)) await this.#measure();
     if (!this.#fits(bytes)) throw this.#refusal(bytes);

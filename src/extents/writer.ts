@@ -15,9 +15,6 @@ export interface Written {
   readonly synced: Promise<void>;
 }
 
-/** Is shown all bytes, in order, to make digests of them. They are not used again until it has ended. */
-export type Tap = (bytes: Bytes) => Promise<void> | void;
-
 export interface WriterOptions {
   readonly appender: Appender;
   readonly pieces: Pieces;
@@ -25,13 +22,12 @@ export interface WriterOptions {
   readonly offset: number;
   /** The most that may come. */
   readonly length: number;
-  readonly tap?: Tap | undefined;
   /** Called once, when nothing more will be written. */
   readonly ended: () => void;
 }
 
 const piecesOnTheWay = 16;
-/** What is copied, summed and tapped in one turn of the event loop. */
+/** What is copied and summed in one turn of the event loop. */
 const turnBytes = groupBytes;
 
 /** Pins its segment until it is disposed: not before the commit that names the extent is durable or has failed. */
@@ -66,7 +62,7 @@ export class ExtentWriter implements Disposable {
     return this.#crowded ? this.#uncrowded() : undefined;
   }
 
-  /** Ends when all was written and tapped; on disk it is when `synced` resolves. */
+  /** Ends when all was written; on disk it is when `synced` resolves. */
   async finish(): Promise<Written> {
     assert(!this.#ended, 'an extent ends once');
     const { appender, offset } = this.#options;
@@ -94,6 +90,7 @@ export class ExtentWriter implements Disposable {
     for (let start = 0; start < chunk.length; start += turnBytes) {
       this.#copy(chunk.subarray(start, start + turnBytes));
       await nextTurn();
+      if (this.#ended) return;
       if (this.#crowded) await this.#uncrowded();
       if (this.#failure) throw this.#failure;
     }
@@ -110,6 +107,7 @@ export class ExtentWriter implements Disposable {
       if (this.#filled === pieceBytes) this.#send();
     }
   }
+
   /** The piece being filled goes on its way, and the group's checksums with it if it ends the group. */
   #send(last = this.#length === this.#options.length || this.#length % groupBytes === 0): void {
     const { appender, pieces } = this.#options;
@@ -122,21 +120,20 @@ export class ExtentWriter implements Disposable {
       bytes += this.#table.copy(piece, bytes, 0, this.#tableLength);
       this.#tableLength = 0;
     }
-    void this.#carry(piece, data, this.#position, bytes);
+    void this.#carry(piece, this.#position, bytes);
     this.#position += bytes;
     this.#piece = undefined;
     this.#filled = 0;
   }
 
-  async #carry(piece: Buffer, data: Buffer, position: number, bytes: number): Promise<void> {
-    const { appender, pieces, tap } = this.#options;
+  async #carry(piece: Buffer, position: number, bytes: number): Promise<void> {
+    const { appender, pieces } = this.#options;
     pieces.sent();
     this.#onTheWay++;
-    // Both end before the buffer is used again, also when one of them fails.
-    const written = appender.write(position, piece.subarray(0, bytes));
-    const tapped = tap && data.length > 0 ? settled(tap, data) : undefined;
-    for (const step of await Promise.allSettled([written, tapped])) {
-      if (step.status === 'rejected') this.#failure ??= step.reason;
+    try {
+      await appender.write(position, piece.subarray(0, bytes));
+    } catch (error) {
+      this.#failure ??= error as Error;
     }
     pieces.arrived(piece);
     this.#onTheWay--;
@@ -158,8 +155,4 @@ export class ExtentWriter implements Disposable {
       this.#arrival = resolve;
     });
   }
-}
-
-async function settled(tap: Tap, data: Bytes): Promise<void> {
-  await tap(data);
 }
