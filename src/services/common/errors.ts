@@ -355,3 +355,11 @@ export function parameterOutOfRange(name: string, value: string, least: number, 
     },
   });
 }
+
+export function invalidXml(reason: string): StorageError {
+  return new StorageError('InvalidXmlDocument', { details: { Reason: reason } });
+}
+
+export function invalidXmlValue(node: string, value: string): StorageError {
+  return new StorageError('InvalidXmlNodeValue', { details: { XmlNodeName: node, XmlNodeValue: value } });
+}
