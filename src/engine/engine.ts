@@ -47,7 +47,7 @@ export interface Page {
   readonly seen: Version;
 }
 
-/** A page that can be checked at commit. Closed by the commit that names it, or by hand. */
+/** A page that can be checked at commit. Closed by the commit that names it, however that ends, or by hand. */
 export interface CheckedPage extends Page, Disposable {}
 
 export interface Reader {

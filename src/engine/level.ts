@@ -182,7 +182,12 @@ class LevelEngine implements Engine, GroupWriter {
 
   commit(change: Change): Awaitable<Committed> {
     const bytes = measureChange(change);
-    return this.#mustWait() ? this.#commitLater(change, bytes) : this.#commit(change, bytes);
+    if (this.#mustWait()) return this.#commitLater(change, bytes);
+    try {
+      return this.#commit(change, bytes);
+    } finally {
+      closePages(change);
+    }
   }
 
   settled(version: Version): Promise<void> | undefined {
@@ -195,23 +200,26 @@ class LevelEngine implements Engine, GroupWriter {
   }
 
   async #commitLater(change: Change, bytes: number): Promise<Committed> {
-    while (this.#mustWait()) await this.#groups.list[0]?.durable.catch(() => {});
-    return this.#commit(change, bytes);
+    try {
+      while (this.#mustWait()) await this.#groups.list[0]?.durable.catch(() => {});
+      return this.#commit(change, bytes);
+    } finally {
+      closePages(change);
+    }
   }
 
   #commit(change: Change, bytes: number): Committed {
-    const handle = this.#handle();
     const judged = onlyReads(change);
-    if (handle === undefined || !(judged || this.#live.writable)) throw readOnly(this.#live.cause);
+    if (!judged && !this.#closing && !this.#live.writable) throw readOnly(this.#live.cause);
+    const handle = this.#handle();
+    if (handle === undefined) throw readOnly(this.#live.cause);
     const newest = (key: Key): Versioned => this.#newest(handle, key);
     const seen = judgeReads(change, newest, this.#groups.lastLost);
     if (judged) {
-      this.#closePages(change);
       return { version: this.#groups.newest, durable: this.#groups.settled(seen) ?? Promise.resolve() };
     }
     if (this.#space.low && !onlyFrees(change)) this.#refuseFull();
     const counters = countUp(change.adds ?? [], newest);
-    this.#closePages(change);
     const group = this.#groups.next(change.after);
     const version = group.lastVersion;
     const writes = change.writes ?? [];
@@ -223,10 +231,6 @@ class LevelEngine implements Engine, GroupWriter {
   #put(group: Group, key: Key, value: Uint8Array | undefined, version: Version): void {
     group.put(key, value, version, this.#viewed);
     this.#watches.wrote(key);
-  }
-
-  #closePages({ pages }: Change): void {
-    for (const page of pages ?? []) page[Symbol.dispose]();
   }
 
   #refuseFull(): never {
@@ -330,6 +334,10 @@ class LevelEngine implements Engine, GroupWriter {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function closePages({ pages }: Change): void {
+  for (const page of pages ?? []) page[Symbol.dispose]();
 }
 
 /** The same function given twice is two listeners. */

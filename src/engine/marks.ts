@@ -14,7 +14,7 @@ export interface Marks {
 
 const marksKey = Buffer.from([reservedPrefix, 0x6d]); // m
 
-export function loadMarks(store: Store): Marks {
+export function loadMarks(store: Pick<Store, 'name' | 'get'>): Marks {
   const record = store.get(marksKey, undefined);
   if (record === undefined) return { version: 0, stamp: 0, clock: 0 };
   const { value, version } = decodeRecord(marksKey, record, store.name);

@@ -1,0 +1,362 @@
+// The embedded engine on a disk that fails: what is told stays true, and work goes on.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { seededRandom } from '../base/random.js';
+import { decodeCounter } from './counter.js';
+import { folderDisk, memoryDisk } from './disk.js';
+import type { Engine, Snapshot, Version, Write } from './engine.js';
+import { bytes } from './engine.suite.js';
+import { ConflictError, LostError, ReadOnlyError } from './errors.js';
+import { FaultyDisk } from './faulty-disk.suite.js';
+import { openEngineOn } from './level.js';
+import { loadMarks } from './marks.js';
+import type { Operation } from './store.js';
+
+const put = (key: string, value = key): Write => ({ key: bytes(key), value: bytes(value) });
+const full = process.env['LAZULI_FULL'] === '1';
+
+interface Given {
+  readonly disk: FaultyDisk;
+  readonly engine: Engine;
+}
+
+async function given(t: TestContext, kind: 'memory' | 'level'): Promise<Given> {
+  const disk = kind === 'memory' ? new FaultyDisk(memoryDisk(), true) : await levelDisk(t);
+  const engine = await openEngineOn(disk, { retryMs: 1 });
+  t.after(() => engine.close());
+  return { disk, engine };
+}
+
+async function levelDisk(t: TestContext): Promise<FaultyDisk> {
+  const location = mkdtempSync(join(tmpdir(), 'lazuli-engine-'));
+  t.after(() => rmSync(location, { recursive: true, force: true }));
+  return new FaultyDisk(await folderDisk(location), false);
+}
+
+async function read(engine: Engine | Snapshot, key: string): Promise<string | undefined> {
+  const { value } = await engine.get(bytes(key));
+  return value && Buffer.from(value).toString();
+}
+
+async function durable(engine: Engine, ...writes: Write[]): Promise<Version> {
+  const { version, durable } = await engine.commit({ writes });
+  await durable;
+  return version;
+}
+
+/** Ends when the engine takes writes again. */
+async function recovered(engine: Engine): Promise<void> {
+  while (engine.health().state === 'failed') await new Promise((resolve) => setImmediate(resolve));
+}
+
+for (const kind of ['memory', 'level'] as const) {
+  for (const fate of ['gone', 'turns up'] as const) {
+    test(`${kind}: a write fails and is ${fate}: all that saw it fails, reads go on, then writes too`, async (t) => {
+      const { disk, engine } = await given(t, kind);
+      const first = await durable(engine, put('a', 'old'), put('b', 'old'));
+      using before = engine.snapshot();
+      disk.fate = () => fate;
+      disk.probeFails = true;
+      const lost = await engine.commit({ writes: [put('a', 'new')] });
+      using saw = engine.snapshot();
+      const page = await engine.checkedRange(bytes('a'), bytes('b'));
+      await assert.rejects(lost.durable, LostError);
+
+      assert.equal(engine.health().state, 'failed');
+      assert.equal(await read(engine, 'a'), 'old');
+      assert.equal(await read(before, 'a'), 'old');
+      assert.equal((await engine.range(bytes('a'), undefined)).rows.length, 2);
+      await assert.rejects(async () => saw.get(bytes('a')), LostError);
+      await assert.rejects(async () => engine.settled(lost.version), LostError);
+      await assert.rejects(async () => engine.commit({ writes: [put('c')] }), ReadOnlyError);
+      await assert.rejects(async () => engine.commit({ pages: [page] }), ConflictError);
+      await engine.commit({ reads: [{ key: bytes('a'), version: first }] });
+
+      disk.fate = () => 'done';
+      disk.probeFails = false;
+      await recovered(engine);
+      const now = fate === 'gone' ? 'old' : 'new';
+      assert.equal(await read(engine, 'a'), now);
+      assert.equal(engine.settled((await engine.get(bytes('a'))).seen), undefined);
+      await assert.rejects(async () => before.get(bytes('a')), LostError);
+      // Read under a lock before the loss: looked at again.
+      const stale = { key: bytes('a'), version: fate === 'gone' ? lost.version : first, locked: true };
+      await assert.rejects(async () => engine.commit({ reads: [stale], writes: [put('x')] }), ConflictError);
+      const next = await durable(engine, put('c', 'new'));
+      assert.ok(next > lost.version);
+      assert.equal(await read(engine, 'c'), 'new');
+    });
+  }
+
+  test(`${kind}: what gathers behind a write that fails is lost with it`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    disk.fate = () => 'gone';
+    const outcomes: Promise<void>[] = [];
+    for (let index = 0; index < 30; index++) {
+      try {
+        outcomes.push((await engine.commit({ writes: [put(`k${index}`)] })).durable);
+      } catch (error) {
+        assert.ok(error instanceof ReadOnlyError);
+      }
+      if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok((await Promise.allSettled(outcomes)).every(({ status }) => status === 'rejected'));
+    disk.fate = () => 'done';
+    await recovered(engine);
+    assert.equal((await engine.range(bytes('k'), undefined)).rows.length, 0);
+  });
+
+  test(`${kind}: a store that does not open again is tried until it does`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    await durable(engine, put('a'));
+    disk.fate = () => 'gone';
+    disk.openFails = true;
+    const resets: string[] = [];
+    engine.resets(() => resets.push(engine.health().state));
+    await assert.rejects((await engine.commit({ writes: [put('b')] })).durable, LostError);
+    const opens = disk.opens;
+    while (disk.opens < opens + 3) await new Promise((resolve) => setImmediate(resolve));
+    disk.fate = () => 'done';
+    disk.openFails = false;
+    await recovered(engine);
+    assert.deepEqual(resets, ['failed', 'open']);
+    assert.equal(await read(engine, 'a'), 'a');
+    await durable(engine, put('b'));
+  });
+
+  test(`${kind}: an engine that waits for its disk can be closed`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    disk.fate = () => 'gone';
+    disk.probeFails = true;
+    await assert.rejects((await engine.commit({ writes: [put('b')] })).durable, LostError);
+    await engine.close();
+  });
+
+  test(`${kind}: with little room new data is refused, and what frees room is not`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    await durable(engine, put('a'), put('b'));
+    disk.free = 256 * 1024 * 1024 - 1;
+    while (engine.health().state === 'open') await durable(engine, put('c', `${Math.random()}`));
+    assert.equal(engine.health().state, 'full');
+    await assert.rejects(
+      async () => engine.commit({ writes: [put('d')] }),
+      (error) => error instanceof ReadOnlyError && error.message.includes('268435455'),
+    );
+    await (
+      await engine.commit({
+        writes: [{ key: bytes('a'), value: undefined }],
+        adds: [{ key: bytes('n'), amount: -1 }],
+      })
+    ).durable;
+    await (await engine.commit({ frees: true, writes: [put('note'), { key: bytes('b'), value: undefined }] }))
+      .durable;
+    disk.free = 256 * 1024 * 1024;
+    while (engine.health().state === 'full') {
+      await assert.rejects(async () => engine.commit({ writes: [put('d')] }), ReadOnlyError);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await durable(engine, put('d'));
+  });
+
+  test(`${kind}: on a full disk the reserve is given up, once, and then deletes go through`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    await durable(engine, put('a'));
+    disk.free = 0;
+    await assert.rejects((await engine.commit({ writes: [put('b')] })).durable, LostError);
+    while (disk.reserved > 0) await new Promise((resolve) => setImmediate(resolve));
+    disk.free = 1;
+    await recovered(engine);
+    while (engine.health().state !== 'full') await new Promise((resolve) => setImmediate(resolve));
+    await (await engine.commit({ writes: [{ key: bytes('a'), value: undefined }] })).durable;
+    assert.equal(disk.reserved, 0);
+  });
+
+  test(`${kind}: a version that was drawn and lost is not drawn by the next start`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    await engine.close();
+    const drawn = new Set<Version>();
+    for (let start = 0; start < 5; start++) {
+      const again = await openEngineOn(disk, { retryMs: 1 });
+      disk.fate = () => 'gone';
+      disk.probeFails = true;
+      const { version, durable } = await again.commit({ writes: [put('a')] });
+      await assert.rejects(durable, LostError);
+      drawn.add(version);
+      await again.close();
+      disk.fate = () => 'done';
+      disk.probeFails = false;
+    }
+    assert.equal(drawn.size, 5);
+  });
+
+  const rounds = full ? 100_000 : 3_000;
+  const seed = 7;
+  test(`${kind}: ${rounds} snapshots agree with a model while groups fail at random (seed ${seed})`, async (t) => {
+    const { disk, engine } = await given(t, kind);
+    await new ModelRun(disk, engine, seed).run(rounds);
+  });
+}
+
+type State = Map<string, string>;
+interface Pending {
+  readonly version: Version;
+  readonly writes: readonly (readonly [string, string | undefined])[];
+}
+
+/** Random work on an engine beside a plain map of what must be there. */
+class ModelRun {
+  readonly #disk: FaultyDisk;
+  readonly #engine: Engine;
+  readonly #random: () => number;
+  /** What is on disk, and what was ordered since. */
+  #stored: State = new Map();
+  #pending: Pending[] = [];
+  readonly #open: { snapshot: Snapshot; state: State; lost: boolean }[] = [];
+  readonly #drawn = new Set<Version>();
+  taken = 0;
+  losses = 0;
+
+  constructor(disk: FaultyDisk, engine: Engine, seed: number) {
+    this.#disk = disk;
+    this.#engine = engine;
+    this.#random = seededRandom(seed);
+    engine.changes(({ version }) => this.#harden(version));
+    engine.resets(() => this.#reset());
+  }
+
+  async run(snapshots: number): Promise<void> {
+    this.#disk.fate = () => {
+      const drawn = this.#random();
+      return drawn < 0.01 ? 'gone' : drawn < 0.02 ? 'turns up' : 'done';
+    };
+    while (this.taken < snapshots) {
+      const drawn = this.#random();
+      if (drawn < 0.45) await this.#commit();
+      else if (drawn < 0.75) this.#take();
+      else if (drawn < 0.95) await this.#look();
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok(this.losses > snapshots / 1000, `only ${this.losses} losses`);
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  #now(): State {
+    return this.#pending.reduce((state, pending) => apply(state, pending), new Map(this.#stored));
+  }
+
+  async #commit(): Promise<void> {
+    const value = `${this.#drawn.size}`;
+    const keys = Array.from({ length: 1 + this.#below(3) }, () => `k${this.#below(12)}`);
+    const writes = keys.map((key): [string, string | undefined] => [
+      key,
+      this.#below(4) === 0 ? undefined : value,
+    ]);
+    const amount = this.#below(5);
+    const count = Number(this.#now().get('n') ?? 0) + amount;
+    try {
+      const { version } = await this.#engine.commit({
+        writes: writes.map(([key, value]) => ({
+          key: bytes(key),
+          value: value === undefined ? value : bytes(value),
+        })),
+        adds: [{ key: bytes('n'), amount }],
+      });
+      assert.ok(!this.#drawn.has(version), 'a version is drawn twice');
+      this.#drawn.add(version);
+      this.#pending.push({ version, writes: [...writes, ['n', `${count}`]] });
+    } catch (error) {
+      assert.ok(error instanceof ReadOnlyError, `${error}`);
+      await recovered(this.#engine);
+    }
+  }
+
+  #take(): void {
+    if (this.#engine.health().state === 'failed' && this.#random() < 0.5) return;
+    try {
+      this.#open.push({ snapshot: this.#engine.snapshot(), state: this.#now(), lost: false });
+    } catch {
+      return; // the store is being opened again
+    }
+    this.taken++;
+    if (this.#open.length > 8) this.#open.splice(this.#below(8), 1)[0]?.snapshot[Symbol.dispose]();
+  }
+
+  async #look(): Promise<void> {
+    const entry = this.#open[this.#below(this.#open.length)];
+    if (entry === undefined) return;
+    try {
+      await this.#compare(entry.snapshot, entry.state);
+      assert.ok(!entry.lost, 'a snapshot shows what was lost');
+    } catch (error) {
+      if (!(error instanceof LostError)) throw error;
+      this.#open.splice(this.#open.indexOf(entry), 1);
+      entry.snapshot[Symbol.dispose]();
+    }
+  }
+
+  async #compare(snapshot: Snapshot, state: State): Promise<void> {
+    const reverse = this.#random() < 0.5;
+    const limit = 1 + this.#below(15);
+    const from = `k${this.#below(12)}`;
+    const page = await snapshot.range(bytes(from), bytes('l'), { reverse, limit });
+    const expected = [...state]
+      .filter(([key]) => key >= from && key < 'l')
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    if (reverse) expected.reverse();
+    assert.deepEqual(
+      page.rows.map(({ key, value }) => [Buffer.from(key).toString(), Buffer.from(value).toString()]),
+      expected.slice(0, limit),
+    );
+    assert.equal(page.more, expected.length > limit);
+    assert.equal(await read(snapshot, from), state.get(from));
+    assert.equal(decodeCounter((await snapshot.get(bytes('n'))).value), Number(state.get('n') ?? 0));
+  }
+
+  #harden(version: Version): void {
+    const [first] = this.#pending;
+    assert.equal(first?.version, version, 'commits become durable in order');
+    if (first !== undefined) this.#stored = apply(this.#stored, first);
+    this.#pending.shift();
+  }
+
+  /** Lost, or opened again. */
+  #reset(): void {
+    if (this.#pending.length > 0) {
+      this.losses++;
+      for (const entry of this.#open)
+        entry.lost ||= this.#pending.some(({ version }) => version === entry.snapshot.seen);
+    }
+    if (this.#engine.health().state === 'failed') {
+      this.#ordered = this.#pending;
+      this.#pending = [];
+      return;
+    }
+    const last = versionOf(this.#disk.turnedUp);
+    for (const pending of this.#ordered)
+      if (pending.version <= last) this.#stored = apply(this.#stored, pending);
+    this.#ordered = [];
+  }
+  #ordered: Pending[] = [];
+}
+
+/** The last commit in a group that turned up. */
+function versionOf(operations: readonly Operation[]): Version {
+  const marks = operations.at(-1);
+  if (marks?.type !== 'put') return 0;
+  return loadMarks({ name: 'turned up', get: () => Buffer.from(marks.value) }).version;
+}
+
+function apply(state: State, { writes }: Pending): State {
+  for (const [key, value] of writes) {
+    if (value === undefined) state.delete(key);
+    else state.set(key, value);
+  }
+  return state;
+}
