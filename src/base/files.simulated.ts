@@ -160,6 +160,16 @@ export class SimulatedDisk implements Files {
     this.#change([{ ...place, node: undefined }]);
   }
 
+  async link(path: string, to: string): Promise<void> {
+    const source = this.#place(path);
+    const target = this.#place(to);
+    const node = source.folder.names.get(source.name);
+    if (!node) throw errorWith('ENOENT', path);
+    if (target.folder.names.has(target.name)) throw errorWith('EEXIST', to);
+    this.before?.({ name: 'create', path: to });
+    this.#change([{ ...target, node }]);
+  }
+
   async makeFolder(path: string): Promise<void> {
     const place = this.#place(path);
     if (place.folder.names.has(place.name)) throw errorWith('EEXIST', path);

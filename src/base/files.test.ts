@@ -46,8 +46,12 @@ for (const [name, given] of kinds) {
     assert.equal((await readWhole(files, path('a')))?.toString(), 'new');
     assert.deepEqual(await files.status(path('a')), { kind: 'file', size: 3 });
     assert.equal((await files.status(path('sub')))?.kind, 'folder');
-    await files.removeFolder(path('sub'));
+    await files.link(path('a'), path('sub/c'));
+    await assert.rejects(files.link(path('a'), path('sub/c')), { code: 'EEXIST' });
     await files.remove(path('a'));
+    assert.equal((await readWhole(files, path('sub/c')))?.toString(), 'new');
+    await files.remove(path('sub/c'));
+    await files.removeFolder(path('sub'));
     assert.equal(await files.status(path('a')), undefined);
     assert.equal(await readWhole(files, path('a')), undefined);
     assert.ok((await files.freeBytes(folder)) > 0);

@@ -8,7 +8,18 @@
 // Folders are made 0700 and files 0600. Errors are Node's own, with their `code` (ENOENT, EEXIST, ENOSPC).
 
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rmdir, stat, statfs, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rmdir,
+  stat,
+  statfs,
+  unlink,
+} from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Bytes } from './bytes.js';
 
@@ -37,6 +48,8 @@ export interface Files {
   /** Replaces `to` if it exists. */
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
+  /** A second name for a file. Not every file system has them: ENOTSUP, EPERM or such. */
+  link(path: string, to: string): Promise<void>;
   makeFolder(path: string): Promise<void>;
   /** An empty one. */
   removeFolder(path: string): Promise<void>;
@@ -145,6 +158,7 @@ export const realFiles: Files = {
     return new RealFile(await open(path, flags[mode], 0o600));
   },
 
+  link,
   rename,
   remove: unlink,
   removeFolder: rmdir,

@@ -5,14 +5,23 @@ import { randomFillSync } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Files, realFiles } from '../base/files.js';
+import { CheckedLevel } from './checked-store.js';
+import type { DamageError } from './errors.js';
+import { checkFolder, prepareFolder } from './format.js';
+import { claimFolder } from './owner.js';
 import { Reserve } from './reserve.js';
-import { openLevelStore, openMemoryStore, type Store } from './store.js';
+import { openMemoryStore, type Store } from './store.js';
+import type { GuardOptions } from './table-guard.js';
 
 export interface Disk {
   open(): Promise<Store>;
   /** Ends when something was written and synced, as much as opening the store may need. */
   probe(): Promise<void>;
   freeBytes(): Promise<number>;
+  /** What was found damaged since the store was opened. */
+  readonly damage: DamageError | undefined;
+  /** Gives the folder back. The store is closed. */
+  close(): Promise<void>;
   /** See reserve.ts. */
   readonly reserve: Pick<Reserve, 'keep' | 'giveUp'>;
 }
@@ -21,6 +30,7 @@ export interface FolderOptions {
   readonly files?: Files;
   readonly reserveBytes?: number;
   readonly probeBytes?: number;
+  readonly guard?: GuardOptions;
 }
 
 /** The folder and, below it, what is in it. */
@@ -32,11 +42,29 @@ const defaultReserveBytes = 64 * 1024 * 1024;
 /** Opening writes the log of the last run as a table. */
 const defaultProbeBytes = 16 * 1024 * 1024;
 
+/** Takes the folder as its owner. Refused, with everything left as it is, if it is in use or not ours. */
 export async function folderDisk(location: string, options: FolderOptions = {}): Promise<Disk> {
   const files = options.files ?? realFiles;
-  await mkdir(join(location, storeFolder), { recursive: true, mode: 0o700 });
+  await checkFolder(files, location);
+  await mkdir(location, { recursive: true, mode: 0o700 });
+  const release = await claimFolder(files, location);
+  try {
+    await prepareFolder(files, location);
+    await mkdir(join(location, storeFolder), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  const level = new CheckedLevel(files, location, join(location, storeFolder), options.guard);
   return {
-    open: () => openLevelStore(join(location, storeFolder)),
+    open: () => level.open(),
+    get damage() {
+      return level.damage;
+    },
+    async close() {
+      level.stop();
+      await release();
+    },
     probe: () => probe(files, join(location, probeFile), options.probeBytes ?? defaultProbeBytes),
     freeBytes: () => files.freeBytes(location),
     reserve: new Reserve(files, join(location, reserveFile), options.reserveBytes ?? defaultReserveBytes),
@@ -57,6 +85,8 @@ async function probe(files: Files, path: string, bytes: number): Promise<void> {
 export function memoryDisk(): Disk {
   return {
     open: openMemoryStore,
+    damage: undefined,
+    close: async () => {},
     probe: async () => {},
     freeBytes: async () => Number.POSITIVE_INFINITY,
     reserve: { keep: async () => {}, giveUp: async () => false },

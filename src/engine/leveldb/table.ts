@@ -57,9 +57,12 @@ export function checkFrame(read: ReadAt, size: number): TableFrame {
   return { dataBlocks };
 }
 
-/** Checks the data blocks that the frame names. */
-export function checkData(read: ReadAt, size: number, { dataBlocks }: TableFrame): void {
-  for (const handle of dataBlocks) checkedBytes(read, handle, size);
+/** Checks the data blocks that the frame names, one with each step, which gives its size. */
+export function* checkDataBlocks(read: ReadAt, size: number, { dataBlocks }: TableFrame): Generator<number> {
+  for (const handle of dataBlocks) {
+    checkedBytes(read, handle, size);
+    yield handle.size;
+  }
 }
 
 /** All there is in the table, in order, each block checked before. */
