@@ -9,7 +9,7 @@ import { CheckedLevel } from './checked-store.js';
 import type { DamageError } from './errors.js';
 import { checkFolder, prepareFolder } from './format.js';
 import { claimFolder } from './owner.js';
-import { Reserve } from './reserve.js';
+import { isFull, Reserve } from './reserve.js';
 import { openMemoryStore, type Store } from './store.js';
 import type { GuardOptions } from './table-guard.js';
 
@@ -47,14 +47,12 @@ export async function folderDisk(location: string, options: FolderOptions = {}):
   const files = options.files ?? realFiles;
   await checkFolder(files, location);
   await mkdir(location, { recursive: true, mode: 0o700 });
-  const release = await claimFolder(files, location);
-  try {
-    await prepareFolder(files, location);
-    await mkdir(join(location, storeFolder), { recursive: true, mode: 0o700 });
-  } catch (error) {
-    await release();
-    throw error;
-  }
+  const reserve = new Reserve(
+    files,
+    join(location, reserveFile),
+    options.reserveBytes ?? defaultReserveBytes,
+  );
+  const release = await withRoom(reserve, () => own(files, location));
   const level = new CheckedLevel(files, location, join(location, storeFolder), options.guard);
   return {
     open: () => level.open(),
@@ -67,8 +65,30 @@ export async function folderDisk(location: string, options: FolderOptions = {}):
     },
     probe: () => probe(files, join(location, probeFile), options.probeBytes ?? defaultProbeBytes),
     freeBytes: () => files.freeBytes(location),
-    reserve: new Reserve(files, join(location, reserveFile), options.reserveBytes ?? defaultReserveBytes),
+    reserve,
   };
+}
+
+async function own(files: Files, location: string): Promise<() => Promise<void>> {
+  const release = await claimFolder(files, location);
+  try {
+    await prepareFolder(files, location);
+    await mkdir(join(location, storeFolder), { recursive: true, mode: 0o700 });
+    return release;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** A disk that is full keeps nobody from what is stored: the reserve is given up for it. */
+async function withRoom<T>(reserve: Reserve, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isFull(error) || !(await reserve.giveUp())) throw error;
+    return run();
+  }
 }
 
 async function probe(files: Files, path: string, bytes: number): Promise<void> {

@@ -130,6 +130,8 @@ export interface Health {
   readonly state: 'open' | 'full' | 'failed' | 'closed';
   /** Why, where it failed. */
   readonly cause?: unknown;
+  /** What was found damaged since the start. Reads of what it may touch throw it; the rest goes on. */
+  readonly damage?: Error;
   readonly freeBytes: number;
   /** How much is ordered and waits for the disk. */
   readonly waitingBytes: number;

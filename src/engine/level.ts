@@ -68,7 +68,12 @@ export async function openEngine(
 /** On a disk of the caller's: for tests that make it fail. */
 export async function openEngineOn(disk: Disk, options: EngineOptions = {}): Promise<Engine> {
   const engine = new LevelEngine(disk, options);
-  await engine.open();
+  try {
+    await engine.open();
+  } catch (error) {
+    await disk.close();
+    throw error;
+  }
   return engine;
 }
 
@@ -310,11 +315,16 @@ class LevelEngine implements Engine, GroupWriter {
   }
 
   health(): Health {
-    const { freeBytes, low } = this.#space;
-    const waitingBytes = this.#groups.bytes;
-    if (this.#closing) return { state: 'closed', freeBytes, waitingBytes };
-    if (!this.#live.writable) return { state: 'failed', cause: this.#live.cause, freeBytes, waitingBytes };
-    return { state: low ? 'full' : 'open', freeBytes, waitingBytes };
+    const { low } = this.#space;
+    const { damage, cause, writable } = this.#live;
+    const state = this.#closing ? 'closed' : !writable ? 'failed' : low ? 'full' : 'open';
+    return {
+      state,
+      freeBytes: this.#space.freeBytes,
+      waitingBytes: this.#groups.bytes,
+      ...(state === 'failed' && { cause }),
+      ...(damage && { damage }),
+    };
   }
 
   backup(): Promise<BackupInfo> {

@@ -11,11 +11,11 @@
 // On a full disk the reserve is given up before the probe is tried again.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode } from '../base/files.js';
 import type { Disk } from './disk.js';
 import { ClosedError, UnavailableError } from './errors.js';
 import { Handle } from './handle.js';
 import { loadMarks, type Marks, marksOperation } from './marks.js';
+import { isFull } from './reserve.js';
 import type { Operation } from './store.js';
 
 type State =
@@ -73,6 +73,10 @@ export class LiveStore {
     return this.#state.name === 'closed';
   }
 
+  get damage(): Error | undefined {
+    return this.#disk.damage;
+  }
+
   /** Why nothing is written. */
   get cause(): unknown {
     return 'cause' in this.#state ? this.#state.cause : undefined;
@@ -121,6 +125,7 @@ export class LiveStore {
     if (state.name === 'open' || (state.name === 'failed' && !state.handle?.retired)) {
       await state.handle?.close();
     }
+    await this.#disk.close();
   }
 
   async #recover(failed: Handle): Promise<void> {
@@ -191,12 +196,6 @@ async function tryProbe(disk: Disk): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** As Node and as LevelDB say it. */
-function isFull(error: unknown): boolean {
-  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return true;
-  return error instanceof Error && /no space left|quota exceeded|not enough space/i.test(error.message);
 }
 
 function unavailable(cause: unknown): UnavailableError {

@@ -34,7 +34,8 @@ export async function claimFolder(
   const lock = await lockOf(join(location, 'lock'));
   if (lock === undefined) throw inUse(folder, await currentOwner(files, location));
   const path = join(location, 'owner');
-  await replaceWhole(files, path, encode(owner));
+  // Without it the folder is owned all the same, by somebody whom the message cannot name.
+  await replaceWhole(files, path, encode(owner)).catch(() => {});
   return async () => {
     await files.remove(path).catch(ignoreMissing);
     await lock.close();

@@ -3,9 +3,16 @@
 
 import { randomFillSync } from 'node:crypto';
 import { dirname } from 'node:path';
-import type { Files } from '../base/files.js';
+import { type Files, hasCode } from '../base/files.js';
 
 const pieceBytes = 1024 * 1024;
+
+/** As Node and as LevelDB say it. */
+export function isFull(error: unknown): boolean {
+  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return true;
+  if (!(error instanceof Error)) return false;
+  return /no space left|quota exceeded|not enough space/i.test(error.message) || isFull(error.cause);
+}
 
 export class Reserve {
   readonly #files: Files;
