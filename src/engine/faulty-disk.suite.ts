@@ -48,6 +48,14 @@ export class FaultyDisk implements Disk {
     return this.#handle(store);
   }
 
+  get damage() {
+    return this.#inner.damage;
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
   async probe(): Promise<void> {
     this.probes++;
     if (this.probeFails) throw new Error('injected: the probe fails');
