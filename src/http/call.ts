@@ -6,10 +6,10 @@
 // name may hold `.`, `..`, `//` and `%2F`.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { StorageError } from '../services/common/errors.js';
+import type { CorsRule } from '../services/common/cors-rules.js';
+import { invalidParameter, StorageError } from '../services/common/errors.js';
 import { readAddress } from './address.js';
 import type { Body } from './body.js';
-import type { CorsRule } from './cors.js';
 import { placeOf } from './places.js';
 import { parseQuery } from './uri.js';
 import { negotiateVersion } from './versions.js';
@@ -134,9 +134,7 @@ export class Call {
     if (text === undefined) return longestMs;
     const seconds = Number(text);
     if (/^\d{1,9}$/.test(text) && seconds > 0) return Math.min(seconds * 1000, longestMs);
-    throw new StorageError('InvalidQueryParameterValue', {
-      details: { QueryParameterName: 'timeout', QueryParameterValue: text, Reason: '' },
-    });
+    throw invalidParameter('timeout', text);
   }
 
   /** A header's value; of one that node keeps as a list, the first. */

@@ -3,19 +3,10 @@
 // CORS is no authorization. A request whose origin no rule names is still executed; the browser alone
 // keeps its answer from the page.
 
+import type { CorsRule } from '../services/common/cors-rules.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Answer } from './answer.js';
 import type { Call } from './call.js';
-
-export interface CorsRule {
-  /** `*`, `http://www.contoso.com`, or with a star for the sub-domain: `http://*.contoso.com`. */
-  readonly allowedOrigins: readonly string[];
-  readonly allowedMethods: readonly string[];
-  /** Literal, or a prefix that ends in `*`. */
-  readonly allowedHeaders: readonly string[];
-  readonly exposedHeaders: readonly string[];
-  readonly maxAgeSeconds: number;
-}
 
 /** The answer to OPTIONS. Any path will do, nothing there is looked at. */
 export function preflight(rules: readonly CorsRule[], call: Pick<Call, 'headers'>): Answer {

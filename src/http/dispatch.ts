@@ -5,7 +5,7 @@
 // row that is younger than the request's version is not there.
 
 import { assert } from '../base/assert.js';
-import { StorageError } from '../services/common/errors.js';
+import { invalidParameter, StorageError } from '../services/common/errors.js';
 import type { Call } from './call.js';
 import type { AccountLetters, Letters, Method, Operation, ResourceType, Row } from './operation.js';
 
@@ -67,9 +67,7 @@ export class Dispatcher<Service> {
         (row.query.find(([name]) => name === 'restype')?.[1] ?? '') === restype,
     );
     const wrong = knowsType ? 'comp' : 'restype';
-    return new StorageError('InvalidQueryParameterValue', {
-      details: { QueryParameterName: wrong, QueryParameterValue: call.query.get(wrong) ?? '', Reason: '' },
-    });
+    return invalidParameter(wrong, call.query.get(wrong) ?? '');
   }
 }
 

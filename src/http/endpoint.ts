@@ -104,7 +104,7 @@ export class Endpoint<Service> {
       const asked = this.#options.authorize(call, operation, this.#options.authorizeContext);
       const identity = asked instanceof Promise ? await asked : asked;
       this.#check(call, operation);
-      const answer = await operation.handler(call, this.#options.service, identity);
+      const answer = await operation.handler(call, this.#options.service, identity, operation);
       return this.#reply(head, id, call, operation.name, answer);
     } catch (error) {
       return this.#refuse(error, head, id, call, operation?.name);

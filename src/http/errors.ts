@@ -7,10 +7,10 @@
 // The message ends with the request's id and the time, as Azure's does. What is no refusal is a bug of
 // ours: it is logged and answered 500 `InternalError`, and nothing of it is told.
 
+import { formatIsoTime } from '../base/times.js';
 import { type ErrorCode, StorageError, type StorageErrorOptions } from '../services/common/errors.js';
 import type { Answer } from './answer.js';
 import type { Call } from './call.js';
-import { formatIsoTime } from './dates.js';
 import { errorLevel, jsonType } from './odata.js';
 import { statusOf } from './status.js';
 import { element, xmlHead } from './xml.js';
@@ -54,7 +54,7 @@ export function errorAnswer(error: StorageError, context: ErrorContext): Answer 
   const headers = ['x-ms-error-code', error.code, ...own];
   if (status === 304) return { status, headers };
   const text = `${error.index === undefined ? '' : `${error.index}:`}${error.message}`;
-  const message = `${text}\nRequestId:${context.id}\nTime:${formatIsoTime(context.now)}`;
+  const message = `${text}\nRequestId:${context.id}\nTime:${isoTime(context.now)}`;
   const { type, body } = write(error, message, context);
   headers.push('Content-Type', type);
   // The status line of a table says what it always says.
@@ -99,4 +99,10 @@ function speaksXml(call: ErrorContext['call']): boolean {
 /** A status line carries visible ASCII alone. */
 function reasonOf(message: string): string {
   return message.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 256);
+}
+
+/** The clock may tell fractions of a millisecond. */
+function isoTime(now: number): string {
+  const ms = Math.floor(now);
+  return formatIsoTime({ ms, ticks: Math.floor((now - ms) * 10_000) });
 }

@@ -18,13 +18,19 @@
 //              lease        'none' · 'checked': an id that is sent must fit · 'required': a leased
 //                           resource needs its id · 'infinite': and the lease must be infinite
 //   on         which endpoint serves it: 'primary' (every write), 'secondary', or 'both'
-//   handler    (call, service, identity) => answer
+//   handler    (call, service, identity, operation) => answer
 
+import type { Awaitable } from '../base/awaitable.js';
 import type { Answer } from './answer.js';
 import type { Identity } from './auth/types.js';
 import type { Call, Version } from './call.js';
 
-export type Handler<Service> = (call: Call, service: Service, identity: Identity) => Answer | Promise<Answer>;
+export type Handler<Service> = (
+  call: Call,
+  service: Service,
+  identity: Identity,
+  operation: Operation,
+) => Awaitable<Answer>;
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'MERGE' | 'PATCH';
 export type ResourceType = 's' | 'c' | 'o';

@@ -3,7 +3,7 @@
 // node hands over a URL as one character for each byte, so a client that sends UTF-8 without encoding it
 // is understood as well.
 
-import { StorageError } from '../services/common/errors.js';
+import { invalidParameter, StorageError } from '../services/common/errors.js';
 
 /** Text of a path; 400 `InvalidUri` if it is not percent-encoded UTF-8 or holds U+0000. */
 export function decodePath(raw: string): string {
@@ -45,13 +45,8 @@ function parameterOf(part: string): [name: string, value: string] {
   const name = decode(rawName);
   const value = equals < 0 ? '' : decode(part.slice(equals + 1));
   if (name === undefined || value === undefined) {
-    throw new StorageError('InvalidQueryParameterValue', {
-      details: {
-        QueryParameterName: name ?? rawName,
-        QueryParameterValue: equals < 0 ? '' : part.slice(equals + 1),
-        Reason: 'The value is not percent-encoded UTF-8.',
-      },
-    });
+    const rawValue = equals < 0 ? '' : part.slice(equals + 1);
+    throw invalidParameter(name ?? rawName, rawValue, 'The value is not percent-encoded UTF-8.');
   }
   return [name.toLowerCase(), value];
 }

@@ -3,7 +3,7 @@
 // Any well-formed version is served: one we know, one between those we know, and one newer than all of
 // them as the newest known. So a client released after this server keeps working.
 
-import { StorageError } from '../services/common/errors.js';
+import { invalidHeader, invalidParameter } from '../services/common/errors.js';
 import type { ServiceName, Version } from './call.js';
 
 /** The versions the reference names, oldest first. */
@@ -53,16 +53,12 @@ export function negotiateVersion(clues: VersionClues): Version {
   if (override !== undefined) {
     const served = servedVersion(override);
     if (served !== undefined) return served;
-    throw new StorageError('InvalidQueryParameterValue', {
-      details: { QueryParameterName: 'api-version', QueryParameterValue: override, Reason: '' },
-    });
+    throw invalidParameter('api-version', override);
   }
   if (header !== undefined) {
     const served = servedVersion(header);
     if (served !== undefined) return served;
-    throw new StorageError('InvalidHeaderValue', {
-      details: { HeaderName: 'x-ms-version', HeaderValue: header },
-    });
+    throw invalidHeader('x-ms-version', header);
   }
   // A malformed `sv` is for authorization to refuse.
   if (isSas) return servedVersion(query.get('sv') ?? '') ?? newestVersion;

@@ -5,7 +5,7 @@
 // document cannot become a long one. Attributes and namespaces mean nothing to the services; they are
 // checked for form and left out.
 
-import { StorageError } from '../services/common/errors.js';
+import { invalidXml, StorageError } from '../services/common/errors.js';
 
 export interface XmlNode {
   readonly name: string;
@@ -24,13 +24,6 @@ export function parseXml(bytes: Buffer): XmlNode {
 /** The first child of that name. */
 export function child(node: XmlNode, name: string): XmlNode | undefined {
   return node.children.find((one) => one.name === name);
-}
-
-/** 400 `InvalidXmlDocument` for a document that is well formed and still not what was expected. */
-export function invalidXml(reason: string, line = 0, position = 0): StorageError {
-  return new StorageError('InvalidXmlDocument', {
-    details: { LineNumber: String(line), LinePosition: String(position), Reason: reason },
-  });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true }); // takes a byte order mark away
@@ -215,7 +208,11 @@ class Reader {
 
   #fail(reason: string, at = this.#at): never {
     const before = this.#text.slice(0, at);
-    throw invalidXml(reason, before.split('\n').length, at - before.lastIndexOf('\n'));
+    const line = String(before.split('\n').length);
+    const position = String(at - before.lastIndexOf('\n'));
+    throw new StorageError('InvalidXmlDocument', {
+      details: { LineNumber: line, LinePosition: position, Reason: reason },
+    });
   }
 }
 
