@@ -1,0 +1,46 @@
+// The services that there are, each with the table of its operations. A further one is a further row here.
+
+import {
+  LockTimeoutError,
+  mayRetry,
+  OperationTooLargeError,
+  OutcomeUnknownError,
+} from '../collections/index.js';
+import { AppendError, NoSpaceError } from '../extents/errors.js';
+import type { ServiceName } from '../http/call.js';
+import { serverBusy } from '../http/errors.js';
+import type { Row } from '../http/operation.js';
+import type { AccessPolicy } from '../services/common/access-policy.js';
+import type { AccountStore } from '../services/common/account-store.js';
+import { StorageError } from '../services/common/errors.js';
+import type { Store } from '../services/common/store.js';
+
+/** What the server asks of a service. */
+export interface ServedService {
+  readonly name: ServiceName;
+  /** What the handlers work on. */
+  readonly service: unknown;
+  readonly operations: readonly Row<never>[];
+  /** The stored access policies of a container, queue, table or share; nothing if it does not exist. */
+  policies(account: string, container: string): Promise<readonly AccessPolicy[] | undefined>;
+  /** What anybody may read of a container. */
+  publicAccess?(account: string, container: string): Promise<'blob' | 'container' | undefined>;
+  /** Sweeps and whatever else runs in the background ends. */
+  close?(): Promise<void>;
+}
+
+export type OpenService = (store: Store, accounts: AccountStore) => Promise<ServedService>;
+
+export const openService: Partial<Record<ServiceName, OpenService>> = {};
+
+/** The refusal that an error of the layers below stands for; nothing if it is a bug. */
+export function translateError(error: unknown): StorageError | undefined {
+  if (error instanceof LockTimeoutError || error instanceof NoSpaceError) return serverBusy(error);
+  if (error instanceof OutcomeUnknownError || error instanceof AppendError) {
+    return new StorageError('OperationTimedOut', { cause: error });
+  }
+  if (error instanceof OperationTooLargeError)
+    return new StorageError('RequestBodyTooLarge', { cause: error });
+  if (mayRetry(error)) return serverBusy(error);
+  return undefined;
+}
