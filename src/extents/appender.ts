@@ -23,6 +23,8 @@ interface Job {
 const bytesAtOnce = 1024 * 1024;
 const piecesAtOnce = 256;
 const callsAtOnce = 2;
+/** How long a piece of a body waits for the next. */
+const patienceMs = 2;
 
 export class Appender {
   readonly segment: Segment;
@@ -37,7 +39,10 @@ export class Appender {
   #writers = 0;
   #calls = 0;
   #syncs = 0;
-  #pumping = false;
+  /** All calls are under way and more waits. */
+  #behind = false;
+  #pumpSoon: NodeJS.Immediate | undefined;
+  #pumpLater: NodeJS.Timeout | undefined;
   #lastSync: Promise<void> | undefined;
   #nextSync: Promise<void> | undefined;
   #sealed = false;
@@ -78,18 +83,14 @@ export class Appender {
     this.#settleIfDone();
   }
 
-  /** Ends when the bytes are written, not yet on disk. */
-  write(position: number, bytes: Buffer): Promise<void> {
+  /** Ends when the bytes are written, not yet on disk. `more`: what follows them will come soon. */
+  write(position: number, bytes: Buffer, more: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       this.#queue.set(position, { position, bytes, resolve, reject });
-      if (this.#pumping) return;
-      this.#pumping = true;
+      if (more) this.#pumpLater ??= setTimeout(this.#pump, patienceMs);
       // What else arrives in this turn of the event loop goes along.
-      setImmediate(() => {
-        this.#pumping = false;
-        this.#pump();
-      });
+      else this.#pumpSoon ??= setImmediate(this.#pump);
     });
   }
 
@@ -135,9 +136,14 @@ export class Appender {
     }
   }
 
-  #pump(): void {
+  readonly #pump = (): void => {
+    clearTimeout(this.#pumpLater);
+    clearImmediate(this.#pumpSoon);
+    this.#pumpLater = undefined;
+    this.#pumpSoon = undefined;
     while (this.#calls < callsAtOnce && this.#queue.size > 0) void this.#write(this.#takeRun());
-  }
+    this.#behind = this.#queue.size > 0;
+  };
 
   async #write(run: readonly Job[]): Promise<void> {
     this.#calls++;
@@ -153,7 +159,7 @@ export class Appender {
       for (const job of run) job.reject(failure);
     }
     this.#calls--;
-    this.#pump();
+    if (this.#behind) this.#pump();
     this.#settleIfDone();
   }
 

@@ -120,18 +120,18 @@ export class ExtentWriter implements Disposable {
       bytes += this.#table.copy(piece, bytes, 0, this.#tableLength);
       this.#tableLength = 0;
     }
-    void this.#carry(piece, this.#position, bytes);
+    void this.#carry(piece, bytes, !last);
     this.#position += bytes;
     this.#piece = undefined;
     this.#filled = 0;
   }
 
-  async #carry(piece: Buffer, position: number, bytes: number): Promise<void> {
+  async #carry(piece: Buffer, bytes: number, more: boolean): Promise<void> {
     const { appender, pieces } = this.#options;
     pieces.sent();
     this.#onTheWay++;
     try {
-      await appender.write(position, piece.subarray(0, bytes));
+      await appender.write(this.#position, piece.subarray(0, bytes), more);
     } catch (error) {
       this.#failure ??= error as Error;
     }

@@ -1,0 +1,15 @@
+// The small size of each benchmark, so that none rots.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { benches } from './main.js';
+
+for (const [name, load] of Object.entries(benches)) {
+  test(`${name} runs and repeats its checksum`, async () => {
+    const run = await load();
+    const lines: string[] = [];
+    const first = await run('small', (line) => lines.push(line));
+    assert.ok(lines.length > 0);
+    assert.equal(await run('small', () => {}), first);
+  });
+}

@@ -1,0 +1,26 @@
+// `node build/bench/main.js NAME [small]` answers one question about speed; without a name it lists them.
+// Each file has a fixed seed, two sizes and a checksum of what it did; the small size runs with the tests.
+
+export type Size = 'small' | 'full';
+
+/** Prints lines, and gives a checksum of the work done that every run of that size repeats. */
+export type Bench = (size: Size, print: (line: string) => void) => Promise<string>;
+
+export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  extents: async () => (await import('./extents.js')).extentsBench,
+};
+
+if (process.argv[1] === import.meta.filename) {
+  const name = process.argv[2] ?? '';
+  const load = benches[name];
+  if (load) {
+    const run = await load();
+    const checksum = await run(process.argv[3] === 'small' ? 'small' : 'full', console.log);
+    console.log(`checksum ${checksum}`);
+  } else {
+    console.error(
+      `usage: node build/bench/main.js NAME [small]\nwhere NAME is one of: ${Object.keys(benches).join(', ')}`,
+    );
+    process.exitCode = 1;
+  }
+}
