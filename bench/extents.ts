@@ -64,7 +64,8 @@ async function compare(size: Size, body: Buffer, clients: number): Promise<Speed
         const from = round * count;
         const writing = await timed(count, clients, (number) => target.write(from + number, body));
         const reading = await timed(count, clients, async (number) => {
-          sum ^= await target.read(from + number, body.length);
+          const end = await target.read(from + number, body.length);
+          sum = (sum + end) % 2 ** 32;
         });
         write[index] = Math.max(write[index] as number, (count * body.length) / writing);
         read[index] = Math.max(read[index] as number, (count * body.length) / reading);
