@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { compareBytes } from '../../base/bytes.js';
+import { rows } from '../../base/cells.suite.js';
+import { encodeKey, utf16 } from '../../engine/keys.js';
+import type { EdmValue } from './edm.js';
+import { type Entity, type EntityKey, type Property, propertyOf } from './entity.js';
+import { type Filter, matches, parseFilter } from './filter.js';
+import {
+  compareKeys,
+  type EntityRange,
+  intervalsOf,
+  planFilter,
+  pointOf,
+  rangesFrom,
+} from './filter-plan.js';
+
+const seed = 20260807;
+
+function parsed(text: string): Filter {
+  const result = parseFilter(text);
+  assert.ok(result.ok, text);
+  return result.value;
+}
+
+/** `a/x` is partition a, row x; `+` behind a key is its successor; nothing is the end. */
+const showKey = (key: EntityKey | undefined) =>
+  key === undefined ? '' : `${key.partitionKey}/${key.rowKey}`.replaceAll('\0', '+');
+const show = (ranges: readonly EntityRange[]) =>
+  ranges.map(({ from, to }) => `[${showKey(from)}..${showKey(to)})`).join(' ') || 'nothing';
+
+const plans = `
+  filter                                                                             reads
+  PartitionKey eq 'a' and RowKey eq 'x'                                              [a/x..a/x+)
+  RowKey eq 'x' and PartitionKey eq 'a' and p gt 5                                   [a/x..a/x+)
+  PartitionKey eq 'a'                                                                [a/..a+/)
+  PartitionKey eq 'a' and p eq 'y'                                                   [a/..a+/)
+  PartitionKey eq 'a' and RowKey ge 'x'                                              [a/x..a+/)
+  PartitionKey eq 'a' and RowKey gt 'x'                                              [a/x+..a+/)
+  PartitionKey eq 'a' and RowKey le 'x'                                              [a/..a/x+)
+  PartitionKey eq 'a' and RowKey ge 'x' and RowKey lt 'y'                            [a/x..a/y)
+  PartitionKey eq 'a' and RowKey ne 'x'                                              [a/..a/x) [a/x+..a+/)
+  PartitionKey ge 'a' and PartitionKey lt 'b'                                        [a/..b/)
+  PartitionKey ge 'a' and PartitionKey le 'a' and RowKey eq 'x'                      [a/x..a/x+)
+  PartitionKey gt 'a'                                                                [a+/..)
+  PartitionKey ne 'a'                                                                [/..a/) [a+/..)
+  PartitionKey eq 'a' or PartitionKey eq 'b'                                         [a/..a+/) [b/..b+/)
+  PartitionKey eq 'b' or PartitionKey eq 'a' or PartitionKey eq 'b'                  [a/..a+/) [b/..b+/)
+  PartitionKey eq 'a' and (RowKey eq 'y' or RowKey eq 'x')                           [a/x..a/x+) [a/y..a/y+)
+  PartitionKey eq 'a' and RowKey eq 'x' or PartitionKey eq 'b' and RowKey eq 'y'     [a/x..a/x+) [b/y..b/y+)
+  (PartitionKey eq 'a' or PartitionKey eq 'b') and RowKey lt 'x'                     [a/..a/x) [b/..b/x)
+  PartitionKey eq 'a' and (RowKey lt 'c' or RowKey lt 'e')                           [a/..a/e)
+  PartitionKey lt 'b' or PartitionKey gt 'a'                                         [/..)
+  PartitionKey eq 'a' and PartitionKey eq 'b'                                        nothing
+  PartitionKey gt 'b' and PartitionKey lt 'a'                                        nothing
+  PartitionKey lt ''                                                                 nothing
+  RowKey eq 'x'                                                                      [/..)
+  PartitionKey ge 'a' and RowKey eq 'x'                                              [a/..)
+  p eq 'x'                                                                           [/..)
+  PartitionKey eq 'a' or p eq 'x'                                                    [/..)
+  not (PartitionKey lt 'b')                                                          [b/..)
+  not (PartitionKey lt 'b' or PartitionKey gt 'c')                                   [b/..c+/)
+  not (PartitionKey ne 'a')                                                          [a/..a+/)
+  not (PartitionKey eq 'a' and p eq 'x')                                             [/..)
+  not (PartitionKey ne 'a' or p eq 'x')                                              [a/..a+/)
+  not not (PartitionKey eq 'a')                                                      [a/..a+/)
+  true                                                                               [/..)
+  false                                                                              nothing
+  PartitionKey eq 'a' and false                                                      nothing
+  flag and PartitionKey eq 'a'                                                       [a/..a+/)
+  Timestamp gt datetime'2026-01-01T00:00:00Z'                                        [/..)
+`;
+
+describe('a plan', () => {
+  for (const { filter = '', reads } of rows(plans)) {
+    test(`${filter} reads ${reads}`, () => assert.equal(show(planFilter(parsed(filter))), reads));
+  }
+
+  test('100 rows of a partition are 100 points', () => {
+    const wanted = Array.from({ length: 100 }, (_, i) => `((RowKey eq 'r${i}') and (id eq 'x${i}'))`);
+    const ranges = planFilter(parsed(`(PartitionKey eq 'p') and (${wanted.join(' or ')})`));
+    assert.equal(ranges.length, 100);
+    for (const range of ranges) assert.ok(pointOf(range));
+  });
+
+  test('only one key is a point', () => {
+    const point = (text: string) => planFilter(parsed(text)).map(pointOf);
+    assert.deepEqual(point("PartitionKey eq 'a' and RowKey eq ''"), [{ partitionKey: 'a', rowKey: '' }]);
+    assert.deepEqual(point("PartitionKey eq 'a'"), [undefined]);
+    assert.deepEqual(point("PartitionKey eq 'a' and RowKey ge 'x' and RowKey lt 'y'"), [undefined]);
+    assert.deepEqual(point(''), [undefined]);
+  });
+
+  test('it goes on from a key', () => {
+    const ranges = planFilter(parsed("PartitionKey eq 'a' or PartitionKey eq 'c'"));
+    const from = (partitionKey: string, rowKey: string) => show(rangesFrom(ranges, { partitionKey, rowKey }));
+    assert.equal(from('', ''), '[a/..a+/) [c/..c+/)');
+    assert.equal(from('a', 'x'), '[a/x..a+/) [c/..c+/)');
+    assert.equal(from('b', 'x'), '[c/..c+/)');
+    assert.equal(from('c', 'x'), '[c/x..c+/)');
+    assert.equal(from('d', ''), 'nothing');
+  });
+
+  test('the texts a property can have', () => {
+    const names = (text: string) => intervalsOf(parsed(text), 'TableName');
+    assert.deepEqual(names("TableName eq 'a'"), [{ from: 'a', to: 'a\0' }]);
+    assert.deepEqual(names("TableName ge 'a' and TableName lt 'b'"), [{ from: 'a', to: 'b' }]);
+    assert.deepEqual(names("TableName eq 'b' or TableName eq 'a'"), [
+      { from: 'a', to: 'a\0' },
+      { from: 'b', to: 'b\0' },
+    ]);
+    assert.deepEqual(names(''), [{ from: '', to: undefined }]);
+  });
+
+  test('a hostile filter is planned in no time and still reads all that matches', () => {
+    const clauses = (clause: (i: number) => string) =>
+      Array.from({ length: 240 }, (_, i) => clause(i)).join(' and ');
+    const hostile = [
+      clauses((i) => `PartitionKey ne 'p${i}'`),
+      clauses((i) => `(PartitionKey ne 'p${i}' or RowKey ne 'r${i}')`),
+      clauses((i) => `not (PartitionKey eq 'p${i}' and RowKey ge 'r${i}')`),
+    ];
+    for (const text of hostile) {
+      const started = performance.now();
+      const ranges = planFilter(parsed(text));
+      assert.ok(performance.now() - started < 1000);
+      assert.ok(ranges.some((range) => within({ partitionKey: 'z', rowKey: 'a' }, range)));
+    }
+  });
+});
+
+const within = (entity: EntityKey, { from, to }: EntityRange) =>
+  compareKeys(from, entity) <= 0 && (to === undefined || compareKeys(entity, to) < 0);
+
+describe('against plain evaluation', () => {
+  /** Few texts, so that filters and entities meet; with characters that the two orders of text disagree on. */
+  const key = fc.constantFrom('', 'a', 'aa', 'ab', 'b', 'c', '\uffff', '😀', 'b ', 'é');
+  const value: fc.Arbitrary<EdmValue> = fc.oneof(
+    fc.constantFrom('', 'a', 'b').map((text): EdmValue => ({ type: 'Edm.String', value: text })),
+    fc.integer({ min: -2, max: 2 }).map((number): EdmValue => ({ type: 'Edm.Int32', value: number })),
+    fc.bigInt({ min: -2n, max: 2n }).map((number): EdmValue => ({ type: 'Edm.Int64', value: number })),
+    fc
+      .constantFrom(-1.5, 0, 1, Number.NaN)
+      .map((number): EdmValue => ({ type: 'Edm.Double', value: number })),
+    fc.boolean().map((flag): EdmValue => ({ type: 'Edm.Boolean', value: flag })),
+  );
+  const entity: fc.Arbitrary<Entity> = fc
+    .record({ partitionKey: key, rowKey: key, p: fc.option(value), q: fc.option(value) })
+    .map(({ partitionKey, rowKey, p, q }) => ({
+      partitionKey,
+      rowKey,
+      stamp: 1,
+      properties: [...(p ? [['p', p] as Property] : []), ...(q ? [['q', q] as Property] : [])],
+    }));
+  const operator = fc.constantFrom('eq', 'ne', 'gt', 'ge', 'lt', 'le');
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  const literal = fc.constantFrom("''", "'a'", '0', '1', '-1L', '1.5', 'true', 'NaN');
+  const comparison = fc.oneof(
+    { arbitrary: fc.tuple(fc.constantFrom('PartitionKey', 'RowKey'), operator, key.map(quote)), weight: 3 },
+    { arbitrary: fc.tuple(fc.constantFrom('p', 'q', 'absent'), operator, literal), weight: 1 },
+  );
+  const { filter } = fc.letrec<{ filter: string }>((tie) => ({
+    filter: fc.oneof(
+      { depthSize: 'medium' },
+      { arbitrary: comparison.map((parts) => parts.join(' ')), weight: 4 },
+      { arbitrary: comparison.map(([name, op, text]) => `${text} ${op} ${name}`), weight: 1 },
+      { arbitrary: fc.constantFrom('p', 'true', 'false'), weight: 1 },
+      { arbitrary: fc.tuple(tie('filter'), tie('filter')).map(([a, b]) => `(${a}) and (${b})`), weight: 3 },
+      { arbitrary: fc.tuple(tie('filter'), tie('filter')).map(([a, b]) => `(${a}) or (${b})`), weight: 3 },
+      { arbitrary: tie('filter').map((inner) => `not (${inner})`), weight: 1 },
+    ),
+  }));
+
+  const holds = (filter: Filter, entity: Entity) => matches(filter, (name) => propertyOf(entity, name));
+
+  test(`planned and evaluated is evaluated (seed ${seed})`, () => {
+    let narrowed = 0;
+    fc.assert(
+      fc.property(filter, fc.array(entity, { minLength: 1, maxLength: 30 }), (text, entities) => {
+        const condition = parsed(text);
+        const ranges = planFilter(condition);
+        const read = entities.filter((each) => ranges.some((range) => within(each, range)));
+        if (read.length < entities.length) narrowed++;
+        assert.deepEqual(
+          read.filter((each) => holds(condition, each)),
+          entities.filter((each) => holds(condition, each)),
+        );
+        ranges.slice(1).forEach((range, i) => {
+          const before = ranges[i]?.to;
+          assert.ok(before && compareKeys(before, range.from) < 0, 'in order, apart from each other');
+        });
+      }),
+      { seed, numRuns: 3000 },
+    );
+    assert.ok(narrowed > 500, `${narrowed} of 3000 plans read less than everything`);
+  });
+
+  test(`the store's keys order as entities do (seed ${seed})`, () => {
+    const bytes = ({ partitionKey, rowKey }: EntityKey) => encodeKey([utf16(partitionKey), utf16(rowKey)]);
+    const long = fc.oneof(
+      key,
+      key.map((text) => `${text}\0`),
+    );
+    const position = fc.record({ partitionKey: long, rowKey: long });
+    fc.assert(
+      fc.property(position, position, (a, b) => {
+        assert.equal(Math.sign(compareBytes(bytes(a), bytes(b))), Math.sign(compareKeys(a, b)));
+      }),
+      { seed, numRuns: 1000 },
+    );
+  });
+});

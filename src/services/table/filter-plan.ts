@@ -1,0 +1,201 @@
+// From a filter to the ranges of keys it can be true in, so that a query reads what it returns and little
+// else. The filter itself is evaluated on what the ranges hold: they may hold more than matches, never less.
+//
+// A filter is taken as a union of boxes, each an interval of partition keys by an interval of row keys:
+//
+//   PartitionKey or RowKey compared     one box, or two for `ne`
+//   anything else                       the box of everything, where it stands not under `not` or beside `or`
+//   and                                 every box of one with every box of the other, where they meet
+//   or                                  all boxes
+//   not                                 moved inwards first: not (a and b) is not a or not b
+//
+// A box of one partition is one range of keys; of more, it is all of these partitions. The boxes of an `and`
+// multiply: past `mostBoxes` one side is left out, which only widens the ranges.
+//
+// In UTF-16 order nothing lies between a text and the same with U+0000 behind it. So every interval is closed
+// below and open above: `gt x` begins at x + '\0', `le x` ends there.
+
+import type { EntityKey } from './entity.js';
+import type { Filter, Operator } from './filter.js';
+
+/** From `from` on and below `to`; nothing: to the end. */
+export interface Interval {
+  readonly from: string;
+  readonly to: string | undefined;
+}
+
+/** Keys in order of partition, then row: from `from` on and below `to`; nothing: to the end. */
+export interface EntityRange {
+  readonly from: EntityKey;
+  readonly to: EntityKey | undefined;
+}
+
+const mostBoxes = 1024;
+
+/** Ranges in ascending order, none touching another. Empty: nothing can match. */
+export function planFilter(filter: Filter): readonly EntityRange[] {
+  const known = plans.get(filter);
+  if (known !== undefined) return known;
+  const ranges = mergeRanges(boxesOf(filter, false).map(rangeOf));
+  plans.set(filter, ranges);
+  return ranges;
+}
+
+/** Filters are remembered (filter.ts), and with them their plans. */
+const plans = new WeakMap<Filter, readonly EntityRange[]>();
+
+/** The one key a range is for, if it is for one. */
+export function pointOf({ from, to }: EntityRange): EntityKey | undefined {
+  if (to === undefined || to.partitionKey !== from.partitionKey) return undefined;
+  return to.rowKey === successor(from.rowKey) ? from : undefined;
+}
+
+/** What is left of the ranges from this key on: where a continuation goes on. */
+export function rangesFrom(ranges: readonly EntityRange[], key: EntityKey): readonly EntityRange[] {
+  return ranges
+    .filter(({ to }) => to === undefined || compareKeys(key, to) < 0)
+    .map((range) => (compareKeys(key, range.from) > 0 ? { from: key, to: range.to } : range));
+}
+
+/** Order of partition, then row, each by UTF-16 code units. */
+export function compareKeys(a: EntityKey, b: EntityKey): number {
+  return compareTexts(a.partitionKey, b.partitionKey) || compareTexts(a.rowKey, b.rowKey);
+}
+
+/** The texts that a property can have where the filter holds, as far as it tells; `TableName` for instance. */
+export function intervalsOf(filter: Filter, name: string): readonly Interval[] {
+  const boxes = boxesOf(filter, false, { partition: name, row: '' });
+  return mergeIntervals(boxes.map(({ partition }) => partition));
+}
+
+interface Box {
+  readonly partition: Interval;
+  readonly row: Interval;
+}
+
+interface Names {
+  readonly partition: string;
+  readonly row: string;
+}
+
+const all: Interval = { from: '', to: undefined };
+const wholeBox: Box = { partition: all, row: all };
+const keyNames: Names = { partition: 'PartitionKey', row: 'RowKey' };
+
+function successor(text: string): string {
+  return `${text}\0`;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Boxes that hold all that the filter, or with `negated` its opposite, can be true for. */
+function boxesOf(filter: Filter, negated: boolean, names: Names = keyNames): readonly Box[] {
+  switch (filter.kind) {
+    case 'constant':
+      return filter.holds !== negated ? [wholeBox] : [];
+    case 'not':
+      return boxesOf(filter.part, !negated, names);
+    case 'flag':
+      return [wholeBox];
+    case 'compare':
+      return comparisonBoxes(filter, negated, names);
+    default: {
+      const parts = filter.parts.map((part) => boxesOf(part, negated, names));
+      return (filter.kind === 'and') !== negated ? parts.reduce(both) : either(parts);
+    }
+  }
+}
+
+const opposite = { eq: 'ne', ne: 'eq', gt: 'le', ge: 'lt', lt: 'ge', le: 'gt' } as const;
+
+/** The keys are always there, so the opposite of a comparison is the opposite operator. */
+function comparisonBoxes(
+  filter: Filter & { kind: 'compare' },
+  negated: boolean,
+  names: Names,
+): readonly Box[] {
+  const { name, literal } = filter;
+  if ((name !== names.partition && name !== names.row) || literal.type !== 'Edm.String') return [wholeBox];
+  const found = intervals(negated ? opposite[filter.operator] : filter.operator, literal.value);
+  return found.map((interval) =>
+    name === names.partition ? { partition: interval, row: all } : { partition: all, row: interval },
+  );
+}
+
+function intervals(operator: Operator, text: string): readonly Interval[] {
+  const after = successor(text);
+  switch (operator) {
+    case 'eq':
+      return [{ from: text, to: after }];
+    case 'ne':
+      return [
+        { from: '', to: text },
+        { from: after, to: undefined },
+      ];
+    case 'gt':
+      return [{ from: after, to: undefined }];
+    case 'ge':
+      return [{ from: text, to: undefined }];
+    case 'lt':
+      return [{ from: '', to: text }];
+    case 'le':
+      return [{ from: '', to: after }];
+  }
+}
+
+function both(a: readonly Box[], b: readonly Box[]): readonly Box[] {
+  if (a.length * b.length > mostBoxes) return a.length <= b.length ? a : b;
+  return a.flatMap((one) => b.map((other) => meet(one, other)).filter((box) => box !== undefined));
+}
+
+function either(parts: readonly (readonly Box[])[]): readonly Box[] {
+  const boxes = parts.flat();
+  return boxes.length > mostBoxes ? [wholeBox] : boxes;
+}
+
+function meet(a: Box, b: Box): Box | undefined {
+  const partition = overlap(a.partition, b.partition);
+  const row = overlap(a.row, b.row);
+  return partition && row && { partition, row };
+}
+
+function overlap(a: Interval, b: Interval): Interval | undefined {
+  const from = a.from > b.from ? a.from : b.from;
+  const to = a.to === undefined || (b.to !== undefined && b.to < a.to) ? b.to : a.to;
+  return to === undefined || from < to ? { from, to } : undefined;
+}
+
+function rangeOf({ partition, row }: Box): EntityRange {
+  const key = (partitionKey: string, rowKey: string): EntityKey => ({ partitionKey, rowKey });
+  const after = partition.to === undefined ? undefined : key(partition.to, '');
+  if (partition.to !== successor(partition.from)) return { from: key(partition.from, ''), to: after };
+  return {
+    from: key(partition.from, row.from),
+    to: row.to === undefined ? after : key(partition.from, row.to),
+  };
+}
+
+function mergeRanges(ranges: readonly EntityRange[]): readonly EntityRange[] {
+  const merged: EntityRange[] = [];
+  for (const range of ranges.filter(isFilled).sort((a, b) => compareKeys(a.from, b.from))) {
+    const last = merged.at(-1);
+    if (last === undefined || (last.to !== undefined && compareKeys(last.to, range.from) < 0))
+      merged.push(range);
+    else if (last.to !== undefined && (range.to === undefined || compareKeys(range.to, last.to) > 0)) {
+      merged[merged.length - 1] = { from: last.from, to: range.to };
+    }
+  }
+  return merged;
+}
+
+function isFilled({ from, to }: EntityRange): boolean {
+  return to === undefined || compareKeys(from, to) < 0;
+}
+
+/** As ranges of partitions. */
+function mergeIntervals(found: readonly Interval[]): readonly Interval[] {
+  const ranges = mergeRanges(found.map((partition) => rangeOf({ partition, row: all })));
+  return ranges.map(({ from, to }) => ({ from: from.partitionKey, to: to?.partitionKey }));
+}
