@@ -30,9 +30,16 @@ function httpTime(year = '', month: Part, day: Part, clock: readonly Part[]): nu
   return utc(full, index, Number(day), clock.map(Number));
 }
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`. */
+let lastSecond = Number.NaN;
+let lastText = '';
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`. Mostly the same second is asked for again. */
 export function formatHttpDate(ms: number): string {
-  return new Date(ms).toUTCString();
+  const second = Math.floor(ms / 1000);
+  if (second === lastSecond) return lastText;
+  lastSecond = second;
+  lastText = new Date(second * 1000).toUTCString();
+  return lastText;
 }
 
 export type IsoTime = Readonly<{ ms: number; ticks: number }>; // ticks: the 100 ns beyond ms, 0 to 9999

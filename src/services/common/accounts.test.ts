@@ -16,6 +16,18 @@ import {
 const k1 = Buffer.alloc(64, 1).toString('base64');
 const k2 = Buffer.alloc(64, 2).toString('base64');
 
+test('an account allows what an emulator allows', () => {
+  assert.deepEqual(developmentAccount.settings, {
+    kind: 'StorageV2',
+    sku: 'Standard_RAGRS',
+    versioning: false,
+    versionLevelImmutability: false,
+    containerRetentionDays: 0,
+    publicAccess: true,
+    secondary: true,
+  });
+});
+
 test('the development account has its published key', () => {
   assert.equal(developmentAccount.name, 'devstoreaccount1');
   assert.equal(keyBytes(developmentAccount)[0]?.length, 64);
@@ -68,6 +80,7 @@ const settings = `
   versioning                 yes          versioning must be true or false, not yes
   containerRetentionDays     7            7
   containerRetentionDays     0            0
+  containerRetentionDays     365          365
   containerRetentionDays     366          containerRetentionDays must be a number of days from 0 to 365, not 366
   containerRetentionDays     -1           containerRetentionDays must be a number of days from 0 to 365, not -1
   kind                       blobstorage  BlobStorage

@@ -122,9 +122,10 @@ test('a write takes one header or one of two pairs in all 81 combinations', () =
 });
 
 test('a read before 2013-08-15 takes what a write takes, and still answers 304', () => {
-  const old = '2012-02-12';
+  const old = '2013-08-14';
   const mixed = headers('pass', 'pass', undefined, undefined);
   assert.equal(outcome(mixed, 'read', blob, old), '400 MultipleConditionHeadersNotSupported');
+  assert.equal(outcome(mixed, 'read', blob, '2013-08-15'), '200');
   assert.equal(outcome(headers(undefined, 'fail', 'pass', undefined), 'read', blob, old), '304');
   assert.equal(outcome(headers('pass', undefined, undefined, 'fail'), 'read', blob, old), '200');
   assert.equal(outcome(headers('fail', undefined, undefined, undefined), 'read', blob, old), '412');
@@ -144,7 +145,8 @@ for (const { row, column, cell } of cells(stars)) {
 }
 
 test('before 2016-05-31 a read does not see If-None-Match: *', () => {
-  assert.equal(outcome({ ifNoneMatch: '*' }, 'read', blob, '2015-12-11'), '200');
+  assert.equal(outcome({ ifNoneMatch: '*' }, 'read', blob, '2016-05-30'), '200');
+  assert.equal(outcome({ ifNoneMatch: '*' }, 'read', blob, '2016-05-31'), '400 UnsatisfiableCondition');
   assert.equal(outcome({ ifNoneMatch: '*', ifModifiedSince: atNoon }, 'read', blob, '2015-12-11'), '304');
   assert.equal(outcome({ ifNoneMatch: '*', ifModifiedSince: atNoon }, 'read', blob, '2012-02-12'), '304');
 });
@@ -230,6 +232,7 @@ for (const { row, column, cell } of cells(seconds)) {
 const dates = `
   date                                                           read                     write
   null                                                           200                      400 InvalidHeaderValue
+  noon GMT                                                       200                      400 InvalidHeaderValue
   Thu, 01 Jan 2026 11:00:00 GMT, Thu, 01 Jan 2026 11:00:00 GMT   400 InvalidHeaderValue   400 InvalidHeaderValue
   Thursday, 01-Jan-26 11:59:59 GMT                               412                      412
 `;

@@ -12,6 +12,15 @@ const rule: CorsRule = {
 
 const times = (count: number, text: string) => Array.from({ length: count }, () => text);
 
+/** A rule whose texts have this length together: one digit of age, GET, and origins. */
+const bytes = (size: number): CorsRule => ({
+  allowedOrigins: [...times(16, 'x'.repeat(125)), 'x'.repeat(size - 16 * 125 - 4)],
+  allowedMethods: ['GET'],
+  allowedHeaders: [],
+  exposedHeaders: [],
+  maxAgeSeconds: 0,
+});
+
 const allowed: [string, CorsRule[]][] = [
   ['no rule', []],
   ['five rules', [rule, rule, rule, rule, rule]],
@@ -22,6 +31,8 @@ const allowed: [string, CorsRule[]][] = [
   ['64 headers and two prefixes', [{ ...rule, exposedHeaders: [...times(64, 'h'), 'a*', 'b*'] }]],
   ['an origin of 256 characters', [{ ...rule, allowedOrigins: ['x'.repeat(256)] }]],
   ['no age', [{ ...rule, maxAgeSeconds: 0 }]],
+  ['68 years', [{ ...rule, maxAgeSeconds: 2 ** 31 - 1 }]],
+  ['2 KiB', [bytes(2048)]],
   [
     'every method',
     [{ ...rule, allowedMethods: ['DELETE', 'GET', 'HEAD', 'MERGE', 'PATCH', 'POST', 'OPTIONS', 'PUT'] }],
@@ -47,7 +58,8 @@ const refused: [string, string, CorsRule[]][] = [
   ['a negative age', 'InvalidXmlNodeValue', [{ ...rule, maxAgeSeconds: -1 }]],
   ['half a second', 'InvalidXmlNodeValue', [{ ...rule, maxAgeSeconds: 0.5 }]],
   ['an age that is no number', 'InvalidXmlNodeValue', [{ ...rule, maxAgeSeconds: Number.NaN }]],
-  ['more than 2 KiB', 'InvalidXmlDocument', [{ ...rule, allowedOrigins: times(9, 'x'.repeat(250)) }]],
+  ['more than 68 years', 'InvalidXmlNodeValue', [{ ...rule, maxAgeSeconds: 2 ** 31 }]],
+  ['more than 2 KiB', 'InvalidXmlDocument', [bytes(2049)]],
 ];
 
 for (const [name, code, rules] of refused) {

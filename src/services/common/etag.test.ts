@@ -31,6 +31,7 @@ test('Last-Modified is the second the stamp lies in', () => {
 test('quotes do not count, a weak mark does', () => {
   assert.equal(withoutQuotes('"0x8D"'), '0x8D');
   assert.equal(withoutQuotes('0x8D'), '0x8D');
+  assert.equal(withoutQuotes('""'), '');
   assert.equal(withoutQuotes('"'), '"');
   assert.equal(withoutQuotes('W/"0x8D"'), 'W/"0x8D"');
 });

@@ -116,6 +116,15 @@ for (const { row, column, cell } of cells(infinite)) {
   });
 }
 
+test('a break without delay is stored as broken', () => {
+  for (const text of ['leased A', 'leased A forever', 'breaking A', 'expired A', 'broken A']) {
+    assert.deepEqual(step(lease(text), action('break 0'), now), {
+      ok: true,
+      value: { state: 'broken', id: 'A' },
+    });
+  }
+});
+
 test('an acquire by the holder can make a fixed lease infinite', () => {
   const outcome = step(lease('leased A'), { action: 'acquire', id: 'A', seconds: forever }, now);
   assert.equal(show(outcome), 'leased A forever');
@@ -264,6 +273,7 @@ const timeLeft = `
                    break   break 0   break 5   break 60
   leased A 30      30      0         5         30
   leased A 0.5     1       0         1         1
+  leased A 1.001   2       0         2         2
   breaking A 20    20      0         5         20
   broken A         0       0         0         0
   expired A        0       0         0         0

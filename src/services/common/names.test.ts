@@ -142,6 +142,14 @@ test('a blob has 254 segments at most', () => {
   assert.equal(verdict('blob', Array(255).fill('a').join('/')), 'InvalidUri');
 });
 
+test('a path has 2048 units at most', () => {
+  assert.equal(verdict('path', `${'d'.repeat(254)}/`.repeat(8) + 'f'.repeat(8)), 'ok');
+  assert.equal(
+    verdict('path', `${'d'.repeat(254)}/`.repeat(8) + 'f'.repeat(9)),
+    'InvalidFileOrDirectoryPathName',
+  );
+});
+
 test('a path has 250 directories at most', () => {
   const path = (directories: number) => [...Array(directories).fill('d'), 'file'].join('/');
   assert.equal(verdict('path', path(250)), 'ok');

@@ -35,6 +35,17 @@ for (const { row, column, cell } of cells(services)) {
   });
 }
 
+test('to begin with nothing is logged, kept or served', () => {
+  const flags: boolean[] = [];
+  JSON.stringify(defaultServiceSettings, (_, value) => {
+    if (typeof value === 'boolean') flags.push(value);
+    return value;
+  });
+  assert.equal(flags.length, 9);
+  assert.ok(!flags.includes(true));
+  assert.deepEqual(defaultServiceSettings.deleteRetention, { days: undefined, allowPermanentDelete: false });
+});
+
 test('a change leaves what it does not name', () => {
   const stored = changeServiceSettings('blob', defaultServiceSettings, {
     deleteRetention: { days: 7, allowPermanentDelete: false },
@@ -56,6 +67,7 @@ const retention = {
 };
 const document = { code: 'InvalidXmlDocument' };
 const nodeValue = { code: 'InvalidXmlNodeValue' };
+const long = (length: number) => 'x'.repeat(length);
 const enabled = { ...hourMetrics, enabled: true, includeApis: true };
 
 const allowed: [string, Partial<ServiceSettings>][] = [
@@ -67,6 +79,10 @@ const allowed: [string, Partial<ServiceSettings>][] = [
   ['a version', { defaultServiceVersion: '2019-12-12' }],
   ['a web site', { staticWebsite: { ...staticWebsite, enabled: true, indexDocument: 'index.html' } }],
   ['a web site of one page', { staticWebsite: { ...staticWebsite, defaultIndexDocumentPath: 'a/b.html' } }],
+  [
+    'an error page of 1024 characters',
+    { staticWebsite: { ...staticWebsite, errorDocument404Path: long(1024) } },
+  ],
   ['no CORS rules', { cors: [] }],
 ];
 
@@ -89,6 +105,11 @@ const refused: [string, object, Partial<ServiceSettings>][] = [
   ['calls of no metrics', document, { hourMetrics: { ...hourMetrics, includeApis: true } }],
   ['a version that is none', nodeValue, { defaultServiceVersion: 'newest' }],
   ['an index in a folder', nodeValue, { staticWebsite: { ...staticWebsite, indexDocument: 'a/b' } }],
+  [
+    'an error page of 1025 characters',
+    nodeValue,
+    { staticWebsite: { ...staticWebsite, errorDocument404Path: long(1025) } },
+  ],
   ['an index without a name', nodeValue, { staticWebsite: { ...staticWebsite, indexDocument: '' } }],
   [
     'an error page without a name',
@@ -111,7 +132,12 @@ for (const [name, wanted, change] of refused) {
 test('SMB offers what it knows', () => {
   const change = (part: Partial<typeof smb>) => () =>
     changeServiceSettings('file', defaultServiceSettings, { smb: { ...smb, ...part } });
-  change({ versions: ['SMB3.1.1'], channelEncryption: ['AES-256-GCM'], authenticationMethods: ['NTLMv2'] })();
+  change({
+    versions: ['SMB2.1', 'SMB3.0', 'SMB3.1.1'],
+    authenticationMethods: ['NTLMv2', 'Kerberos'],
+    kerberosTicketEncryption: ['RC4-HMAC', 'AES-256'],
+    channelEncryption: ['AES-128-CCM', 'AES-128-GCM', 'AES-256-GCM'],
+  })();
   assert.throws(change({ versions: ['SMB1'] }), {
     details: { XmlNodeName: 'Versions', XmlNodeValue: 'SMB1' },
   });

@@ -83,6 +83,11 @@ for (const filter of malformed) {
   });
 }
 
+test('sixteen parentheses are allowed', () => {
+  const filter = `${'('.repeat(16)}a = '1'${')'.repeat(16)}`;
+  assert.ok(matchesTags(parseTagCondition('x-ms-if-tags', filter), [['a', '1']]));
+});
+
 test('ten logical operators are allowed', () => {
   assert.ok(matchesTags(parseTagCondition('x-ms-if-tags', clauses(11, 'AND')), [['a', '1']]));
 });

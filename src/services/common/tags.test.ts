@@ -54,5 +54,12 @@ test('limits: ten tags, 128 and 256 characters, 2 KiB of header', () => {
   checkTags([['n'.repeat(128), 'v'.repeat(256)]]);
   assert.throws(() => checkTags([['n'.repeat(129), 'v']]), { code: 'InvalidTag' });
   assert.throws(() => checkTags([['n', 'v'.repeat(257)]]), { code: 'InvalidTag' });
-  assert.throws(() => parseTags(`a=${'v'.repeat(2047)}`), { code: 'TagsTooLarge' });
+  // Seven pairs of 259 characters with their signs, and one that fills up to the limit.
+  const pairs = many(7).map(([name]) => `${name}=${'v'.repeat(256)}`);
+  const upTo = (length: number) => {
+    const begin = `${pairs.join('&')}&last=`;
+    return begin + 'v'.repeat(length - begin.length);
+  };
+  assert.equal(parseTags(upTo(2048)).length, 8);
+  assert.throws(() => parseTags(upTo(2049)), { code: 'TagsTooLarge' });
 });
