@@ -111,6 +111,7 @@ async function readManifest(files: Files, folder: string, names: readonly string
   const reader = new ManifestReader();
   const end = readLog(content, ({ start, payload }) => {
     blaming(`${path} at offset ${start}`, () => reader.apply(payload));
+    return undefined;
   });
   const state = () => blaming(path, () => reader.state());
   if (end.kind === 'whole') return { path, state: state(), tornEnds: [] };
@@ -162,11 +163,14 @@ async function checkLogs(
       const { sequence, count } = blaming(`${path} at offset ${record.start}`, () =>
         readBatchHead(record.payload),
       );
-      if (next !== undefined && sequence !== next) {
+      // A new file may show what an old one left on its sectors, in place of what was not yet written there.
+      if (next !== undefined && sequence < next) return 'a record is older than the one before';
+      if (next !== undefined && sequence > next) {
         throw damage(`${path} at offset ${record.start}`, `write ${next} is not there`);
       }
       next = sequence + count;
       visit(path, record);
+      return undefined;
     });
     const size = end.kind === 'whole' ? content.length : end.offset;
     if (mark?.logNumber === number && size < mark.size) {

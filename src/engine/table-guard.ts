@@ -118,7 +118,7 @@ export class TableGuard {
       await this.#check(table).catch(() => {});
       await nextTurn();
     }
-    if (this.done) await this.#files.removeFolder(this.#folder).catch(() => {});
+    if (this.done) await keepNone(this.#files, this.#folder).catch(() => {});
   }
 
   stop(): void {
@@ -218,13 +218,13 @@ async function keep(
   tables: readonly CheckedTable[],
 ): Promise<Unchecked[] | undefined> {
   try {
-    await files.makeFolder(folder).catch(ignoreExisting);
+    await files.makeFolder(folder).catch(unless('EEXIST'));
     const kept: Unchecked[] = tables.map((table) => ({
       ...table,
       kept: join(folder, basename(table.path)),
       state: 'unchecked',
     }));
-    for (const table of kept) await files.link(table.path, table.kept).catch(ignoreExisting);
+    for (const table of kept) await files.link(table.path, table.kept).catch(unless('EEXIST'));
     await files.syncFolder(folder);
     await files.syncFolder(dirname(folder));
     return kept;
@@ -244,13 +244,17 @@ async function checkLeftOver(files: Files, folder: string, tables: readonly Chec
   }
 }
 
-/** The store is checked as a whole: nothing is to be kept. */
+/** All tables are checked: nothing is to be kept. */
 async function keepNone(files: Files, folder: string): Promise<void> {
   if ((await files.status(folder)) === undefined) return;
-  for (const name of await files.list(folder)) await files.remove(join(folder, name));
+  for (const name of await files.list(folder)) {
+    await files.remove(join(folder, name)).catch(unless('ENOENT'));
+  }
   await files.removeFolder(folder);
 }
 
-function ignoreExisting(error: unknown): void {
-  if (!hasCode(error, 'EEXIST')) throw error;
+function unless(code: string): (error: unknown) => void {
+  return (error) => {
+    if (!hasCode(error, code)) throw error;
+  };
 }

@@ -29,12 +29,12 @@ export class Cursor {
     for (let scale = 1; scale < 2 ** 63; scale *= 128) {
       const byte = this.byte();
       value += (byte & 0x7f) * scale;
-      if (byte < 0x80) {
-        if (value > Number.MAX_SAFE_INTEGER) break;
-        return value;
-      }
+      if (byte >= 0x80) continue;
+      // Nor does LevelDB write a number longer than it has to be.
+      if (value > Number.MAX_SAFE_INTEGER || (byte === 0 && scale > 1)) break;
+      return value;
     }
-    throw new MalformedError('a number in it is too large');
+    throw new MalformedError('a number in it is not as LevelDB writes them');
   }
 
   take(length: number): Buffer {

@@ -41,15 +41,16 @@ interface Fragment {
   readonly end: number;
 }
 
-/** Gives each record up to the end of the file or the first that cannot be read. */
-export function readLog(content: Buffer, visit: (record: LogRecord) => void): LogEnd {
+/** Gives each record up to the end of the file or the first that cannot be read, or that `visit` objects to. */
+export function readLog(content: Buffer, visit: (record: LogRecord) => string | undefined): LogEnd {
   let offset = 0;
   while (true) {
     offset = skipTrailer(offset);
     if (offset >= content.length) return { kind: 'whole' };
     const record = recordAt(content, offset);
     if (typeof record === 'string') return { kind: 'broken', offset, reason: record };
-    visit(record);
+    const objection = visit(record);
+    if (objection !== undefined) return { kind: 'broken', offset, reason: objection };
     offset = record.end;
   }
 }
