@@ -323,6 +323,15 @@ test('a source that fails says so in the words of the source', () => {
   });
 });
 
+test('an empty ETag header is refused: it was meant as a guard', () => {
+  for (const kind of ['read', 'write'] as const) {
+    assert.throws(() => parseConditions({ ifMatch: ' ' }, kind, 'M'), {
+      code: 'InvalidHeaderValue',
+      details: { HeaderName: 'if-match', HeaderValue: ' ' },
+    });
+  }
+});
+
 test('no header, no work', () => {
   assert.equal(parseConditions({}, 'write', ''), noConditions);
   assert.equal(failedCondition(noConditions, 'create', undefined), undefined);

@@ -116,8 +116,8 @@ function tagsHeader(kind: ConditionKind): string {
 /** `"0x8D1", 0x8D2`: in quotes or not, one or several. */
 function parseEtags(header: string, text: string | undefined): Etags | undefined {
   if (text === undefined) return undefined;
-  const found = text.match(/(?:W\/)?"[^"]*"|[^\s,]+/g) ?? [];
-  if (found.length === 0) throw invalidHeader(header, text);
+  const found = text.includes(',') ? (text.match(/(?:W\/)?"[^"]*"|[^\s,]+/g) ?? []) : [text.trim()];
+  if (found.length === 0 || found[0] === '') throw invalidHeader(header, text);
   return found.map((etag) => (etag === '"*"' ? etag : withoutQuotes(etag))); // "*" is an ETag, * is not
 }
 

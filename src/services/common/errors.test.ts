@@ -42,3 +42,14 @@ test('no sentence keeps a brace', () => {
     assert.doesNotMatch(messageOf(code), /[{}]/, code);
   }
 });
+
+test('a stack is kept only on demand, and other errors keep theirs', () => {
+  assert.equal(new StorageError('BlobNotFound').stack, 'StorageError: The specified blob does not exist.');
+  assert.match(new Error('bug').stack ?? '', /at /);
+  StorageError.keepsStack = true;
+  try {
+    assert.match(new StorageError('BlobNotFound').stack ?? '', /errors\.test/);
+  } finally {
+    StorageError.keepsStack = false;
+  }
+});

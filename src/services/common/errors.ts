@@ -294,6 +294,9 @@ export type StorageErrorOptions = Readonly<{
 }>;
 
 export class StorageError extends Error {
+  /** A refusal is an answer, not a bug, and a stack costs seven times the rest. Set it to look for one. */
+  static keepsStack = false;
+
   override readonly name = 'StorageError';
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
@@ -301,7 +304,11 @@ export class StorageError extends Error {
   readonly index: number | undefined;
 
   constructor(code: ErrorCode, options: StorageErrorOptions = {}) {
-    super(options.message ?? messageOf(code, options.resource), { cause: options.cause });
+    const limit = Error.stackTraceLimit;
+    if (!StorageError.keepsStack) Error.stackTraceLimit = 0;
+    const cause = options.cause === undefined ? undefined : { cause: options.cause };
+    super(options.message ?? messageOf(code, options.resource), cause);
+    Error.stackTraceLimit = limit;
     this.code = code;
     this.details = options.details ?? {};
     this.status = options.status;
@@ -311,7 +318,8 @@ export class StorageError extends Error {
 
 /** The sentence for a code; `{blob}` becomes the resource that is named, or blob. */
 export function messageOf(code: ErrorCode, resource?: LeasedResource): string {
-  return errors[code].replace(/\{(\w+)\}/, (_, usual: string) => resource ?? usual);
+  const text: string = errors[code];
+  return text.includes('{') ? text.replace(/\{(\w+)\}/, (_, usual: string) => resource ?? usual) : text;
 }
 
 /** What a rule gave back, in an operation: its value, or its refusal thrown. */

@@ -9,16 +9,12 @@
 
 import { type Stamp, stampToMs } from '../../base/stamps.js';
 
-/** Ticks from the year 1 to 1970, 621,355,968,000,000,000, in two halves: no number holds such ticks exactly. */
-const half = 2 ** 24;
-const epochHigh = 0x89f7ff5f7;
-const epochLow = 0xb58000;
+/** Ticks of 100 ns from the year 1 to 1970. */
+const year1970 = 621_355_968_000_000_000n;
 
 /** Without quotes, as listings of blobs have it. */
 export function bareEtag(stamp: Stamp): string {
-  const low = (stamp % half) * 10 + epochLow;
-  const high = Math.floor(stamp / half) * 10 + epochHigh + Math.floor(low / half);
-  return `0x${(high.toString(16) + (low % half).toString(16).padStart(6, '0')).toUpperCase()}`;
+  return `0x${(BigInt(stamp) * 10n + year1970).toString(16).toUpperCase()}`;
 }
 
 /** In quotes, as headers have it. */
