@@ -67,6 +67,7 @@ export function readSas(request: SasRequest): SasToken {
     throw unauthenticated('Specified signed resource is not allowed for the this resource level.'); // sic
   }
   refuseUnsigned(query, fields);
+  refuseLineBreaks(query, fields);
   const get = (name: string) => (fields.includes(name) ? query.get(name) || undefined : undefined);
   const policy = get('si');
   for (const name of mandatory(kind, policy !== undefined)) {
@@ -137,6 +138,14 @@ function refuseUnsigned(query: ReadonlyMap<string, string>, fields: readonly str
     if (query.get(name) && !fields.includes(name)) {
       throw unauthenticated(`${name} is not supported for this SAS in its version.`);
     }
+  }
+}
+
+/** Lines are what tells one signed field from the next. */
+function refuseLineBreaks(query: ReadonlyMap<string, string>, fields: readonly string[]): void {
+  const named = (query.get('srq') ?? '').toLowerCase().split(',');
+  for (const name of [...fields, ...named]) {
+    if (query.get(name)?.includes('\n')) throw unauthenticated(malformed);
   }
 }
 
