@@ -61,7 +61,7 @@ export interface CollectionOptions<V> extends WaitOptions {
 }
 
 export interface DictionaryOptions<V> extends CollectionOptions<V> {
-  /** `false` where nobody asks for the count: its writes then need not know whether the key was there. */
+  /** `false` where nobody asks for the count and no row expires: writes then need not know what was there. */
   readonly count?: boolean;
 }
 

@@ -331,8 +331,10 @@ export class Transaction implements AsyncDisposable {
     this.#status = 'committing';
     const changes = this.writes !== undefined || this.adds !== undefined;
     if (!changes && !this.#mustCheck()) {
+      for (const hook of this.#hooks ?? []) hook.ordered?.(this.#seen);
       this.#end('committed');
       await this.settled();
+      for (const hook of this.#hooks ?? []) hook.durable?.();
       return;
     }
     const { version, durable } = await this.#order();
