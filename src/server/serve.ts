@@ -10,9 +10,10 @@ import type { ServiceName } from '../http/call.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
 import { AccountStore } from '../services/common/account-store.js';
-import { createStore, type Store } from '../services/common/store.js';
+import { Garbage } from '../services/common/garbage.js';
+import { createStore } from '../services/common/store.js';
 import type { ServerConfig, ServiceAddress } from './config.js';
-import { openService, type ServedService, translateError } from './services.js';
+import { type Ground, openService, type ServedService, translateError } from './services.js';
 
 export interface ServerEvents {
   /** Told of every request, once it is over. */
@@ -47,7 +48,9 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
     const accounts = await AccountStore.open(store);
     for (const account of config.accounts) await accounts.ensure(account);
     const urls: Partial<Record<ServiceName, string>> = {};
-    for (const served of await openServices(config, store, accounts, closing)) {
+    const garbage = await Garbage.open(store, (error) => events.failed?.(error));
+    closing.push(() => garbage.close());
+    for (const served of await openServices(config, { store, accounts, garbage }, closing)) {
       const address = config.services[served.name] as ServiceAddress;
       const listener = await listen(config, events, served, accounts, address);
       closing.push(() => listener.stop());
@@ -62,13 +65,12 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
 
 async function openServices(
   config: ServerConfig,
-  store: Store,
-  accounts: AccountStore,
+  ground: Ground,
   closing: (() => Promise<void>)[],
 ): Promise<ServedService[]> {
   const opened: ServedService[] = [];
   for (const name of Object.keys(config.services) as ServiceName[]) {
-    const served = await openService[name]?.(store, accounts);
+    const served = await openService[name]?.(ground);
     if (served === undefined) continue;
     opened.push(served);
     closing.push(async () => served.close?.());

@@ -10,10 +10,14 @@ import { AppendError, NoSpaceError } from '../extents/errors.js';
 import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
 import type { Row } from '../http/operation.js';
+import { queueOperations } from '../http/queue/operations.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
 import type { AccountStore } from '../services/common/account-store.js';
 import { StorageError } from '../services/common/errors.js';
+import type { Garbage } from '../services/common/garbage.js';
 import type { Store } from '../services/common/store.js';
+import { queuePolicies } from '../services/queue/queues.js';
+import { openQueueService } from '../services/queue/service.js';
 
 /** What the server asks of a service. */
 export interface ServedService {
@@ -29,9 +33,26 @@ export interface ServedService {
   close?(): Promise<void>;
 }
 
-export type OpenService = (store: Store, accounts: AccountStore) => Promise<ServedService>;
+/** What a service is opened with. */
+export interface Ground {
+  readonly store: Store;
+  readonly accounts: AccountStore;
+  readonly garbage: Garbage;
+}
 
-export const openService: Partial<Record<ServiceName, OpenService>> = {};
+export type OpenService = (ground: Ground) => Promise<ServedService>;
+
+export const openService: Partial<Record<ServiceName, OpenService>> = {
+  async queue({ store, garbage, accounts }) {
+    const service = await openQueueService(store, garbage, accounts);
+    return {
+      name: 'queue',
+      service,
+      operations: queueOperations,
+      policies: (account, name) => queuePolicies(service.store, [account, name]),
+    };
+  },
+};
 
 /** The refusal that an error of the layers below stands for; nothing if it is a bug. */
 export function translateError(error: unknown): StorageError | undefined {

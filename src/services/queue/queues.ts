@@ -66,6 +66,17 @@ export function setPolicies(
   return changeProperties(store, key, (properties) => ({ ...properties, policies: checked }));
 }
 
+/** For who must know them to authorize; nothing if there is no such queue. */
+export function queuePolicies(
+  store: QueueStore,
+  key: QueueKey,
+): Promise<readonly AccessPolicy[] | undefined> {
+  return store.run(async (tx) => {
+    const entry = await store.queues.get(tx, key, { lock: 'none' });
+    return entry && (await store.properties.get(tx, entry.id, { lock: 'none' }))?.policies;
+  });
+}
+
 function changeProperties(
   store: QueueStore,
   key: QueueKey,

@@ -1,0 +1,19 @@
+// The queue service as protocols see it: its store, and the properties of its accounts.
+
+import type { AccountStore } from '../common/account-store.js';
+import type { Garbage } from '../common/garbage.js';
+import type { Store } from '../common/store.js';
+import { openQueueStore, type QueueStore } from './model.js';
+
+export interface QueueService {
+  readonly store: QueueStore;
+  readonly accounts: AccountStore;
+}
+
+export async function openQueueService(
+  store: Store,
+  garbage: Garbage,
+  accounts: AccountStore,
+): Promise<QueueService> {
+  return { store: await openQueueStore(store, garbage), accounts };
+}
