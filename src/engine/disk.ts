@@ -34,7 +34,7 @@ export interface FolderOptions {
 }
 
 /** The folder and, below it, what is in it. */
-const storeFolder = 'store';
+export const storeFolder = 'store';
 const reserveFile = 'reserve';
 const probeFile = 'probe';
 
