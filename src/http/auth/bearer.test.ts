@@ -209,13 +209,15 @@ test('an issuer that is down is 503, is left alone a while, and is asked again',
 });
 
 test('a new key of the issuer is found, and the old one is believed for five minutes more', async (t) => {
-  const own = new Bearer(settings);
-  const old = await issuer.sign(claims());
+  const other = await openIssuer();
+  t.after(() => other.close());
+  const own = new Bearer({ ...settings, issuer: other.url });
+  const old = await other.sign(claims({ iss: other.url }));
   await own.authenticate(callWith(old), now);
-  await issuer.rotate();
+  await other.rotate();
   const real = Date.now();
   t.mock.method(Date, 'now', () => real + 60_000); // jose asks for keys again after half a minute
-  await own.authenticate(callWith(await issuer.sign(claims())), now);
+  await own.authenticate(callWith(await other.sign(claims({ iss: other.url }))), now);
   await own.authenticate(callWith(old), now + 299_000);
   await refused(own.authenticate(callWith(old), now + 300_000), 'InvalidAuthenticationInfo', /Signature/);
 });
