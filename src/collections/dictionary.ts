@@ -25,6 +25,7 @@ import { type DictionaryListener, recordChange, recordClear } from './notificati
 import { encodeRow, liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';
 import type { Wait, WaitOptions } from './waits.js';
+import { type Watched, type WatchRange, watch } from './watch.js';
 
 export interface ReadOptions extends WaitOptions {
   /** `none`: the newest value without waiting for anybody. Shared unless given. */
@@ -231,6 +232,16 @@ export class Dictionary<K extends CollectionKey, V> extends Collection {
   onChange(listener: DictionaryListener<K, V>): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  /** What changes from now on, in order and once it is on disk: one key, a range or all. Ends by its signal or on close. */
+  watch(
+    range: WatchRange<K> & { readonly key?: K } = {},
+  ): AsyncIterableIterator<Watched<K, V>> & AsyncDisposable {
+    this.assertOpen();
+    const { key, ...rest } = range;
+    const one = key === undefined ? {} : { prefix: partsOf(key) };
+    return watch<K, V>(this, { ...rest, ...one }, (value) => this.decode(value));
   }
 
   protected override recordClear(tx: Transaction): void {

@@ -152,7 +152,8 @@ function ownKeys<K>(source: Collection, tx: Transaction, options: RangeOptions<K
   return names.map((name) => fromMapKey(name.slice(source.generation.rows.length)));
 }
 
-function boundsOf<K>(rows: Buffer, options: RangeOptions<K>): Bounds {
+/** The keys of a range, in the engine's terms. */
+export function boundsOf<K>(rows: Buffer, options: RangeOptions<K>): Bounds {
   let { from, to } = prefixBounds(rows, options);
   const raise = (key: Buffer) => {
     if (compareBytes(key, from) > 0) from = key;

@@ -32,3 +32,4 @@ export type {
 export { StateManager } from './state.js';
 export type { Transaction, TransactionHook, TransactionOptions, TransactionStatus } from './transaction.js';
 export type { WaitOptions } from './waits.js';
+export type { Watched, WatchRange } from './watch.js';

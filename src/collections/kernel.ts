@@ -35,6 +35,8 @@ export class Kernel {
   readonly unnotified: Transaction[] = [];
   role: Role = 'primary';
   closed = false;
+  /** Called when the state manager closes. */
+  readonly onClose = new Set<() => void>();
   /** Called for each transaction that wrote, in the order of the history, where somebody listens. */
   notifyTransaction: ((transaction: Transaction) => void) | undefined;
   /** What a listener of the user's threw, or what failed in the background. */

@@ -249,6 +249,7 @@ export class StateManager implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#kernel.closed) return;
     this.#kernel.closed = true;
+    for (const end of [...this.#kernel.onClose]) end();
     await this.#sweeper.stop();
     this.#kernel.locks.failWaiters(() => new ObjectClosedError('the state manager is closed'));
     for (const tx of [...this.#kernel.live]) await tx.dispose();
