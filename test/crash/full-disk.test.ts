@@ -48,38 +48,42 @@ async function read(engine: Engine, key: string): Promise<string | undefined> {
   return value && Buffer.from(value).toString();
 }
 
-test('a write fails, space returns, 50 writes are told of, the process is killed: all 50 are there', limit, async (t) => {
-  const folder = smallDisk(t, 64 * mebibyte);
-  if (folder === undefined) return;
-  const ballast = join(folder, 'ballast');
-  const data = join(folder, 'data');
-  writeFileSync(ballast, Buffer.alloc(32 * mebibyte));
+test(
+  'a write fails, space returns, 50 writes are told of, the process is killed: all 50 are there',
+  limit,
+  async (t) => {
+    const folder = smallDisk(t, 64 * mebibyte);
+    if (folder === undefined) return;
+    const ballast = join(folder, 'ballast');
+    const data = join(folder, 'data');
+    writeFileSync(ballast, Buffer.alloc(32 * mebibyte));
 
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'filler.js'), data], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  const signal = await new Promise((resolve) => {
-    child.on('close', (code, signal) => resolve(signal ?? code));
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      if (text.includes('full\n')) rmSync(ballast);
-      if (text.includes('done\n')) child.kill('SIGKILL');
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'filler.js'), data], {
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-  });
-  assert.equal(signal, 'SIGKILL');
-  const numbers = Array.from({ length: 50 }, (_, number) => `${number}`);
-  assert.deepEqual(output.trimEnd().split('\n'), ['full', 'again', ...numbers, 'done']);
+    let output = '';
+    const signal = await new Promise((resolve) => {
+      child.on('close', (code, signal) => resolve(signal ?? code));
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        if (text.includes('full\n')) rmSync(ballast);
+        if (text.includes('done\n')) child.kill('SIGKILL');
+      });
+    });
+    assert.equal(signal, 'SIGKILL');
+    const numbers = Array.from({ length: 50 }, (_, number) => `${number}`);
+    assert.deepEqual(output.trimEnd().split('\n'), ['full', 'again', ...numbers, 'done']);
 
-  const engine = await openEngineOn(await folderDisk(data, { reserveBytes: 0, probeBytes: mebibyte }), {
-    floorBytes: 0,
-  });
-  t.after(() => engine.close());
-  for (const number of numbers) {
-    const value = await read(engine, `told-${number}`);
-    assert.equal(value, Buffer.alloc(1000, `told-${number}`).toString(), `write ${number} is gone`);
-  }
-});
+    const engine = await openEngineOn(await folderDisk(data, { reserveBytes: 0, probeBytes: mebibyte }), {
+      floorBytes: 0,
+    });
+    t.after(() => engine.close());
+    for (const number of numbers) {
+      const value = await read(engine, `told-${number}`);
+      assert.equal(value, Buffer.alloc(1000, `told-${number}`).toString(), `write ${number} is gone`);
+    }
+  },
+);
 
 test('a start on a full disk comes up, can read and delete', limit, async (t) => {
   const folder = smallDisk(t, 64 * mebibyte);
