@@ -64,24 +64,16 @@ function readMembers(body: Buffer): Result<EntityBody, ErrorCode> {
   const values = new Map<string, Scalar>();
   const types = new Map<string, Scalar>();
   for (const [name, value] of members.value) {
-    const place = destination(name, values, types);
-    if (place === undefined) continue;
-    const [map, key] = place;
-    if (map.has(key)) return refuse('DuplicatePropertiesSpecified');
-    map.set(key, value);
+    if (name.startsWith('odata.')) continue;
+    const at = name.indexOf('@');
+    const isType = at >= 0 && name.endsWith(annotation);
+    if (at >= 0 && !isType && name.includes('@odata.')) continue;
+    const place = isType ? types : values;
+    const key = isType ? name.slice(0, -annotation.length) : name;
+    if (place.has(key)) return refuse('DuplicatePropertiesSpecified');
+    place.set(key, value);
   }
   return collect(values, types);
-}
-
-/** Where a member belongs: a value, the type of one, or nowhere. */
-function destination(
-  name: string,
-  values: Map<string, Scalar>,
-  types: Map<string, Scalar>,
-): [Map<string, Scalar>, string] | undefined {
-  if (name.startsWith('odata.')) return undefined;
-  if (name.endsWith(annotation)) return [types, name.slice(0, -annotation.length)];
-  return name.includes('@odata.') ? undefined : [values, name];
 }
 
 function collect(

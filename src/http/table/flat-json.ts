@@ -24,11 +24,18 @@ export function parseFlatJson(body: Buffer): Result<readonly Member[], 'InvalidI
   }
 }
 
-const blank = /[\ufeff \t\r\n]*/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON does not allow in a text
 const escaped = /[\\\u0000-\u001f]/;
 
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** By character codes: this is on the path of every write. */
 class Scanner {
   readonly #text: string;
   #at = 0;
@@ -39,47 +46,57 @@ class Scanner {
 
   whole(): Member[] {
     const members: Member[] = [];
-    this.#expect('{');
-    if (this.#peek() === '}') this.#at++;
+    if (this.#peek() === 0xfeff) this.#at++; // a mark of byte order
+    this.#expect(openBrace);
+    if (this.#peek() === closeBrace) this.#at++;
     else {
       do {
         if (members.length === mostMembers) throw new JsonSyntaxError('too many members');
         members.push(this.#member());
       } while (this.#separator());
     }
-    this.#skip();
+    this.#peek();
     if (this.#at < this.#text.length) throw new JsonSyntaxError('something follows the object');
     return members;
   }
 
   #member(): Member {
-    this.#skip();
+    this.#peek();
     const name = this.#string();
-    this.#expect(':');
+    this.#expect(colon);
     return [name, this.#scalar()];
   }
 
   /** A comma: another member follows. A brace: none. */
   #separator(): boolean {
-    const character = this.#peek();
-    if (character !== ',' && character !== '}') throw new JsonSyntaxError('a comma or a brace is missing');
+    const code = this.#peek();
+    if (code !== comma && code !== closeBrace) throw new JsonSyntaxError('a comma or a brace is missing');
     this.#at++;
-    return character === ',';
+    return code === comma;
   }
 
   #scalar(): Scalar {
-    const first = this.#peek();
-    if (first === '"') return this.#string();
-    for (const [word, value] of [
-      ['true', true],
-      ['false', false],
-      ['null', null],
-    ] as const) {
-      if (this.#text.startsWith(word, this.#at)) {
-        this.#at += word.length;
-        return value;
-      }
+    switch (this.#peek()) {
+      case quote:
+        return this.#string();
+      case 0x74:
+        return this.#word('true', true);
+      case 0x66:
+        return this.#word('false', false);
+      case 0x6e:
+        return this.#word('null', null);
+      default:
+        return this.#number();
     }
+  }
+
+  #word<Value>(word: string, value: Value): Value {
+    if (!this.#text.startsWith(word, this.#at)) throw new JsonSyntaxError('a word that is none');
+    this.#at += word.length;
+    return value;
+  }
+
+  #number(): Scalar {
     number.lastIndex = this.#at;
     const found = number.exec(this.#text);
     if (found === null) throw new JsonSyntaxError('a value that is none, or a list or an object');
@@ -89,7 +106,7 @@ class Scanner {
 
   #string(): string {
     const start = this.#at;
-    if (this.#text[start] !== '"') throw new JsonSyntaxError('a quote is missing');
+    if (this.#text.charCodeAt(start) !== quote) throw new JsonSyntaxError('a quote is missing');
     let end = this.#text.indexOf('"', start + 1);
     while (end > 0 && this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1);
     if (end < 0) throw new JsonSyntaxError('a quote is missing');
@@ -98,25 +115,23 @@ class Scanner {
     return escaped.test(plain) ? (JSON.parse(this.#text.slice(start, end + 1)) as string) : plain;
   }
 
-  #isEscaped(quote: number): boolean {
+  #isEscaped(end: number): boolean {
     let backslashes = 0;
-    while (this.#text[quote - 1 - backslashes] === '\\') backslashes++;
+    while (this.#text.charCodeAt(end - 1 - backslashes) === backslash) backslashes++;
     return backslashes % 2 === 1;
   }
 
-  #expect(character: string): void {
-    if (this.#peek() !== character) throw new JsonSyntaxError(`${character} is missing`);
+  #expect(code: number): void {
+    if (this.#peek() !== code) throw new JsonSyntaxError(`${String.fromCharCode(code)} is missing`);
     this.#at++;
   }
 
-  #peek(): string | undefined {
-    this.#skip();
-    return this.#text[this.#at];
-  }
-
-  #skip(): void {
-    blank.lastIndex = this.#at;
-    blank.test(this.#text);
-    this.#at = blank.lastIndex;
+  /** The next character that is no blank; NaN at the end. */
+  #peek(): number {
+    let code = this.#text.charCodeAt(this.#at);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      code = this.#text.charCodeAt(++this.#at);
+    }
+    return code;
   }
 }

@@ -121,10 +121,11 @@ function timestampType(level: MetadataLevel): string {
   return level === 'fullmetadata' ? '"Timestamp@odata.type":"Edm.DateTime",' : '';
 }
 
+/** The name of a stored property is an identifier: nothing in it is to be escaped. */
 function member(name: string, value: EdmValue, level: MetadataLevel): string {
-  const text = `${JSON.stringify(name)}:${valueText(value)}`;
+  const text = `"${name}":${valueText(value)}`;
   if (level === 'nometadata' || tells(value)) return text;
-  return `${JSON.stringify(`${name}@odata.type`)}:"${value.type}",${text}`;
+  return `"${name}@odata.type":"${value.type}",${text}`;
 }
 
 /** Whether the value by itself tells its type. */
@@ -154,7 +155,9 @@ function valueText(value: EdmValue): string {
       return `"${formatDateTime(value.value)}"`;
     case 'Edm.Binary':
       return `"${buffer(value.value).toString('base64')}"`;
-    default:
+    case 'Edm.Guid':
+      return `"${value.value}"`;
+    case 'Edm.String':
       return JSON.stringify(value.value);
   }
 }

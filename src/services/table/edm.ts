@@ -59,12 +59,24 @@ export function parseDouble(text: string): number | undefined {
 
 /** With an offset, or without a zone for UTC; further digits of the fraction than seven are dropped. */
 export function parseDateTime(text: string): string | undefined {
-  if (text.length > 64) return undefined;
-  const seven = text.replace(/(\.\d{7})\d+/, '$1');
-  const zoned = /T[\d:.]+$/.test(seven) ? `${seven}Z` : seven;
-  const time = parseIsoTime(zoned);
+  const plain = inUtc.exec(text);
+  if (plain !== null) return isDate(plain) ? `${plain[1]}.${(plain[7] ?? '').padEnd(7, '0')}Z` : undefined;
+  const time = parseIsoTime(text.slice(0, 64).replace(/(\.\d{7})\d+/, '$1'));
   if (time === undefined || time.ms < firstMs || time.ms > lastMs) return undefined;
   return formatIsoTime(time);
+}
+
+/** As nearly everybody writes it: then the text is the value, but for its fraction. */
+const inUtc = /^((\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):[0-5]\d)(?:\.(\d{1,7})\d{0,20})?Z?$/;
+
+function isDate([, , year = '', month = '', day = '']: readonly (string | undefined)[]): boolean {
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  return y > 0 && m >= 1 && m <= 12 && d >= 1 && d <= daysIn(y, m);
+}
+
+function daysIn(year: number, month: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
 const firstMs = Date.parse('0001-01-01T00:00:00Z');
@@ -75,8 +87,13 @@ export const earliestDateTime = '1601-01-01T00:00:00.0000000Z';
 
 /** As it is told: without the zeros at the end of its fraction. */
 export function formatDateTime(value: string): string {
-  return value.replace(/\.?0+Z$/, 'Z');
+  let end = value.length - 1;
+  while (value.charCodeAt(end - 1) === 0x30 && end > pointAt) end--;
+  if (end === pointAt + 1) end--; // the point itself
+  return `${value.slice(0, end)}Z`;
 }
+
+const pointAt = '2008-07-10T00:00:00'.length;
 
 /** The time of a stamp, as the value of Timestamp. */
 export function stampDateTime(stamp: Stamp): string {

@@ -133,8 +133,16 @@ export function propertyOf(entity: Entity, name: string): EdmValue | undefined {
 
 /** As it is told: `2017-11-10T02:43:36.275498Z`. */
 export function timestampOf(stamp: Stamp): string {
-  return formatDateTime(stampDateTime(stamp));
+  if (stamp !== lastStamp) {
+    lastTimestamp = formatDateTime(stampDateTime(stamp));
+    lastStamp = stamp;
+  }
+  return lastTimestamp;
 }
+
+/** Asked for twice in a row: for Timestamp and for the ETag. */
+let lastStamp: Stamp = Number.NaN;
+let lastTimestamp = '';
 
 /** `W/"datetime'2017-11-10T02%3A43%3A36.275498Z'"`. */
 export function entityEtag(stamp: Stamp): string {
