@@ -7,6 +7,7 @@ export type Size = 'small' | 'full';
 export type Bench = (size: Size, print: (line: string) => void) => Promise<string>;
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  auth: async () => (await import('./auth.js')).authBench,
   extents: async () => (await import('./extents.js')).extentsBench,
 };
 
