@@ -10,6 +10,7 @@ import type { ServiceName } from '../http/call.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
 import { AccountStore } from '../services/common/account-store.js';
+import { StorageError } from '../services/common/errors.js';
 import { Garbage } from '../services/common/garbage.js';
 import { createStore } from '../services/common/store.js';
 import type { ServerConfig, ServiceAddress } from './config.js';
@@ -114,7 +115,7 @@ function authorizeContext(served: ServedService, accounts: AccountStore): Author
     delegationSecret: (name) => accounts.secret(name),
     policies: (_, account, container) => served.policies(account, container),
     publicAccess: (account, container) => {
-      if (!accounts.get(account)?.settings.publicAccess) return undefined;
+      if (!accounts.get(account)?.settings.publicAccess) throw new StorageError('PublicAccessNotPermitted');
       return served.publicAccess?.(account, container);
     },
   };

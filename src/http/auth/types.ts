@@ -64,7 +64,7 @@ export interface AuthorizeContext {
   ): Maybe<readonly StoredPolicy[]> | Promise<Maybe<readonly StoredPolicy[]>>;
   /**
    * What anybody may read in a container; nothing if it is private or missing. Throws 409
-   * `PublicAccessNotPermitted` if the container is public and the account forbids it.
+   * `PublicAccessNotPermitted` if the account lets no container be public.
    */
   publicAccess(account: string, container: string): Maybe<PublicAccess> | Promise<Maybe<PublicAccess>>;
 }
