@@ -108,8 +108,9 @@ function module(): WasmFunction {
   };
 }
 
-type Sum = (start: number, length: number, sum: number) => number;
-const { run: sumWindow, memory } = instantiate<Sum>(module(), windowStart + windowBytes);
+type Functions = { sumWindow: (start: number, length: number, sum: number) => number };
+const { functions, memory } = instantiate<Functions>({ sumWindow: module() }, windowStart + windowBytes);
+const { sumWindow } = functions;
 const tables = new Int32Array(memory, 0, tableCount * 256);
 const window = Buffer.from(memory, windowStart, windowBytes);
 fillTables(tables);

@@ -1,5 +1,5 @@
-// Just enough of WebAssembly's binary format to write a module with one function by hand: its words as
-// lists of bytes, put together in the order in which the machine runs them.
+// Just enough of WebAssembly's binary format to write a small module by hand: its words as lists of bytes,
+// put together in the order in which the machine runs them.
 
 /** What the language's own types leave out: they come with a browser's. */
 declare const WebAssembly: {
@@ -15,9 +15,10 @@ export const i64 = 0x7e;
 export const get = (local: number): Code => [0x20, local];
 export const set = (local: number): Code => [0x21, local];
 export const constant = (value: number): Code => [0x41, ...signedLeb(value)];
-export const constant64 = (value: number): Code => [0x42, ...signedLeb(value)];
+export const constant64 = (value: number | bigint): Code => [0x42, ...signedLeb(value)];
 export const load8 = (offset: number): Code => [0x2d, 0, ...leb(offset)];
 export const load32 = (offset: number): Code => [0x28, 0, ...leb(offset)];
+export const load8as64 = (offset: number): Code => [0x31, 0, ...leb(offset)];
 export const load64 = (offset: number): Code => [0x29, 0, ...leb(offset)];
 
 /** Words that take their operands from the stack. */
@@ -28,7 +29,11 @@ export const op = {
   xor: [0x73],
   shiftLeft: [0x74],
   shiftRight: [0x76],
+  isZero64: [0x50],
+  subtract64: [0x7d],
+  and64: [0x83],
   xor64: [0x85],
+  shiftLeft64: [0x86],
   shiftRight64: [0x88],
   /** The low 32 bits of 64. */
   wrap: [0xa7],
@@ -52,20 +57,36 @@ export interface WasmFunction {
 
 const pageBytes = 64 * 1024;
 
-/** The function and a memory of its own of `memoryBytes`. */
-export function instantiate<F>(made: WasmFunction, memoryBytes: number): { run: F; memory: ArrayBuffer } {
-  const pages = Math.ceil(memoryBytes / pageBytes);
-  const body = [made.locals.length, ...made.locals.flatMap((type) => [1, type]), ...made.code, 0x0b];
+/** The functions and a memory of their own of `memoryBytes`. */
+export function instantiate<Functions>(
+  made: Readonly<Record<keyof Functions & string, WasmFunction>>,
+  memoryBytes: number,
+): { functions: Functions; memory: ArrayBuffer } {
+  const entries = Object.entries<WasmFunction>(made);
+  const vector = (items: readonly Code[]) => [...leb(items.length), ...items.flat()];
   const bytes = Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, [1, 0x60, made.parameters.length, ...made.parameters, 1, made.result]),
-    ...section(3, [1, 0]),
-    ...section(5, [1, 0, ...leb(pages)]),
-    ...section(7, [2, ...name('memory'), 2, 0, ...name('run'), 0, 0]),
-    ...section(10, [1, ...leb(body.length), ...body]),
+    ...section(
+      1,
+      vector(
+        entries.map(([, { parameters, result }]) => [0x60, parameters.length, ...parameters, 1, result]),
+      ),
+    ),
+    ...section(3, vector(entries.map((_, index) => [index]))),
+    ...section(5, [1, 0, ...leb(Math.ceil(memoryBytes / pageBytes))]),
+    ...section(
+      7,
+      vector([[...name('memory'), 2, 0], ...entries.map(([key], index) => [...name(key), 0, index])]),
+    ),
+    ...section(10, vector(entries.map(([, each]) => body(each)))),
   ]);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
-  return { run: exports.run as F, memory: (exports.memory as { buffer: ArrayBuffer }).buffer };
+  return { functions: exports as Functions, memory: (exports.memory as { buffer: ArrayBuffer }).buffer };
+}
+
+function body({ locals, code }: WasmFunction): Code {
+  const content = [locals.length, ...locals.flatMap((type) => [1, type]), ...code, 0x0b];
+  return [...leb(content.length), ...content];
 }
 
 function section(id: number, content: Code): Code {
@@ -81,9 +102,11 @@ function leb(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >>> 7)];
 }
 
-function signedLeb(value: number): number[] {
-  const low = value & 0x7f;
-  const rest = value >> 7;
-  const done = (rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0);
+/** Of 64 bits. */
+function signedLeb(value: number | bigint): number[] {
+  const whole = BigInt.asIntN(64, BigInt(value));
+  const low = Number(whole & 0x7fn);
+  const rest = whole >> 7n;
+  const done = (rest === 0n && (low & 0x40) === 0) || (rest === -1n && (low & 0x40) !== 0);
   return done ? [low] : [low | 0x80, ...signedLeb(rest)];
 }
