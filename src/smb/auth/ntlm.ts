@@ -57,6 +57,8 @@ const authenticateMessage = struct({
   flags: u32,
 });
 const micAt = 72;
+/** In an NTLMv2 response: the proof and the fixed part come first. */
+const attributesAt = 44;
 
 /** The flags of a client's first message, or nothing if it is none. */
 export function readNegotiate(token: Buffer): number | undefined {
@@ -138,9 +140,11 @@ export function readAuthenticate(token: Buffer): Authenticate | undefined {
       return token.subarray(offset, offset + length);
     };
     const encoding = message.flags & ntlmFlags.unicode ? 'utf16le' : 'latin1';
+    const ntResponse = part(message.ntResponse);
+    if (clientAvFlags(ntResponse.subarray(attributesAt)) === undefined) return undefined;
     return {
       token,
-      ntResponse: part(message.ntResponse),
+      ntResponse,
       domain: part(message.domain).toString(encoding),
       user: part(message.user).toString(encoding),
       workstation: part(message.workstation).toString(encoding),
@@ -171,7 +175,7 @@ export interface Exchange {
 /** The exported session key if the client knows the password with this hash, else nothing. */
 export function checkProof(exchange: Exchange, client: Authenticate, hash: Buffer): Buffer | undefined {
   // Shorter than a proof and the fixed part of what follows it: NTLMv1.
-  if (client.ntResponse.length < 44) return undefined;
+  if (client.ntResponse.length < attributesAt) return undefined;
   const v2Hash = hmacMd5(hash, utf16(client.user.toUpperCase()), utf16(client.domain));
   const claimed = client.ntResponse.subarray(0, 16);
   const proof = hmacMd5(v2Hash, exchange.challenge, client.ntResponse.subarray(16));
@@ -189,7 +193,7 @@ function exportedKey(baseKey: Buffer, client: Authenticate): Buffer | undefined 
 
 /** The check over all three messages, where the client says that it made one. */
 function micHolds(exchange: Exchange, client: Authenticate, exported: Buffer): boolean {
-  if (!(clientAvFlags(client.ntResponse.subarray(44)) & 2)) return true;
+  if (!((clientAvFlags(client.ntResponse.subarray(attributesAt)) ?? 0) & 2)) return true;
   if (client.token.length < micAt + 16) return false;
   const zeroed = Buffer.from(client.token);
   zeroed.fill(0, micAt, micAt + 16);
@@ -197,15 +201,18 @@ function micHolds(exchange: Exchange, client: Authenticate, exported: Buffer): b
   return timingSafeEqual(client.token.subarray(micAt, micAt + 16), mic);
 }
 
-function clientAvFlags(pairs: Buffer): number {
+/** The flags among a client's attributes; nothing if one of these leaves the response. */
+function clientAvFlags(pairs: Buffer): number | undefined {
+  let flags = 0;
   for (let at = 0; at + 4 <= pairs.length; ) {
     const id = pairs.readUInt16LE(at);
     const length = pairs.readUInt16LE(at + 2);
-    if (id === avIds.end || at + 4 + length > pairs.length) return 0;
-    if (id === avIds.flags && length >= 4) return pairs.readUInt32LE(at + 4);
+    if (id === avIds.end) return flags;
+    if (at + 4 + length > pairs.length) return undefined;
+    if (id === avIds.flags && length >= 4) flags = pairs.readUInt32LE(at + 4);
     at += 4 + length;
   }
-  return 0;
+  return flags;
 }
 
 /** The signature of NTLM over a message, the first in its direction: only for SPNEGO's mechanism list. */

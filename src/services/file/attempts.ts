@@ -1,0 +1,31 @@
+// An operation that may have to wait for a client to give up what it caches: its transaction ends, it
+// waits, and begins again from the start, because by then everything may be different.
+
+import type { Volume, VolumeTransaction } from './file-system.js';
+import type { Opens } from './opens.js';
+
+/** What the operations on open files work with. */
+export interface FileContext {
+  readonly volume: Volume;
+  readonly opens: Opens;
+  /** Waits for a change on a file, or rejects if the wait is cancelled. */
+  wait(changed: Promise<void>): Promise<void>;
+}
+
+export type Attempt<T> = Readonly<{ wait: Promise<void> } | { done: T }>;
+
+export function done<T>(value: T): Attempt<T> {
+  return { done: value };
+}
+
+export async function attempts<T>(
+  context: FileContext,
+  attempt: (tx: VolumeTransaction) => Promise<Attempt<T>>,
+): Promise<T> {
+  for (;;) {
+    // In an object: a promise that is returned from a transaction would be awaited inside it.
+    const outcome = await context.volume.transaction(attempt);
+    if ('done' in outcome) return outcome.done;
+    await context.wait(outcome.wait);
+  }
+}

@@ -1,0 +1,218 @@
+// Opening a file or directory by its path, creating or emptying it if asked: one transaction, in which the
+// lock table registers the handle.
+
+import { access, allAccess, attribute } from './access.js';
+import { type Attempt, attempts, done, type FileContext } from './attempts.js';
+import type { Cache, CacheWish } from './caches.js';
+import { type FileNode, rootId, type VolumeTransaction } from './file-system.js';
+import type { HandleOwner } from './opens.js';
+import { leaseRefusesOpen } from './opens-rules.js';
+import { type FileRefusal, FileRefused } from './refusals.js';
+
+// biome-ignore format: a table
+const dispositions = {
+  //              if it exists            if it is missing
+  supersede:   { exists: 'superseded',   missing: 'created' },
+  open:        { exists: 'opened',       missing: undefined },
+  create:      { exists: undefined,      missing: 'created' },
+  openIf:      { exists: 'opened',       missing: 'created' },
+  overwrite:   { exists: 'overwritten',  missing: undefined },
+  overwriteIf: { exists: 'overwritten',  missing: 'created' },
+} as const;
+
+export type Disposition = keyof typeof dispositions;
+export type OpenAction = 'superseded' | 'opened' | 'created' | 'overwritten';
+
+export interface OpenFileRequest {
+  /** The handle's id, chosen by the caller. */
+  readonly id: bigint;
+  /** Names from the root down; none is the root itself. */
+  readonly path: readonly string[];
+  readonly kind: 'file' | 'directory' | 'any';
+  readonly disposition: Disposition;
+  /** Specific rights; with `maximum` whatever the file allows is granted on top. */
+  readonly access: number;
+  readonly maximum: boolean;
+  readonly share: number;
+  readonly attributes: number;
+  readonly deleteOnClose: boolean;
+  readonly security: Uint8Array | undefined;
+  readonly wish: CacheWish;
+  readonly owner: HandleOwner;
+}
+
+export interface OpenedFile {
+  readonly node: FileNode;
+  readonly access: number;
+  readonly action: OpenAction;
+  readonly cache: Cache | undefined;
+}
+
+export async function openFile(context: FileContext, request: OpenFileRequest): Promise<OpenedFile> {
+  try {
+    return await attempts(context, async (tx) => {
+      await context.opens.withdraw(request.id); // The transaction may be run again.
+      const { parent, existing } = await resolve(tx, request.path);
+      return existing
+        ? openExisting(context, tx, request, existing)
+        : createMissing(context, tx, request, parent);
+    });
+  } catch (error) {
+    await context.opens.withdraw(request.id);
+    throw error;
+  }
+}
+
+/** The node of a path, or the directory that it would be in. */
+export async function resolve(
+  tx: VolumeTransaction,
+  path: readonly string[],
+): Promise<{ parent: FileNode; existing: FileNode | undefined }> {
+  let parent = await tx.get(rootId);
+  if (!parent) throw new FileRefused('ShareNotFound');
+  const last = path.at(-1);
+  if (last === undefined) return { parent, existing: parent };
+  for (const name of path.slice(0, -1)) {
+    parent = await tx.child(parent.id, name);
+    if (!parent?.directory) throw new FileRefused('PathNotFound');
+  }
+  return { parent, existing: await tx.child(parent.id, last) };
+}
+
+async function openExisting(
+  context: FileContext,
+  tx: VolumeTransaction,
+  request: OpenFileRequest,
+  node: FileNode,
+): Promise<Attempt<OpenedFile>> {
+  const action = dispositions[request.disposition].exists;
+  const pending = context.opens.isDeletePending(context.volume.id, node.id);
+  if (!action) throw new FileRefused(pending ? 'DeletePending' : 'NameCollision');
+  const overwrites = action !== 'opened';
+  const wrongKind = kindRefusal(request, node, overwrites);
+  if (wrongKind) throw new FileRefused(wrongKind);
+  if (pending) throw new FileRefused('DeletePending');
+  const denied = attributeRefusal(request, node, overwrites, context.volume.readOnly);
+  if (denied) throw new FileRefused(denied);
+  const granted = grantedAccess(request, node.attributes, context.volume.readOnly);
+  if (leaseRefusesOpen(node.leased, granted, overwrites)) throw new FileRefused('SharingViolation');
+
+  const reserved = await reserve(context, request, node, granted, overwrites);
+  if ('wait' in reserved) return reserved;
+  const opened = overwrites ? await overwrite(tx, request, node, action) : node;
+  return done({ node: opened, access: granted, action, cache: reserved.cache });
+}
+
+function kindRefusal(request: OpenFileRequest, node: FileNode, overwrites: boolean): FileRefusal | undefined {
+  if (node.directory && request.kind === 'file') return 'IsADirectory';
+  if (node.directory && overwrites) return 'NameCollision';
+  if (!node.directory && request.kind === 'directory') return 'NotADirectory';
+  return undefined;
+}
+
+const writing = access.writeData | access.appendData;
+const changing =
+  writing | access.delete | access.deleteChild | access.writeAttributes | access.writeEa | access.writeDac;
+
+function attributeRefusal(
+  request: OpenFileRequest,
+  node: FileNode,
+  overwrites: boolean,
+  snapshot: boolean,
+): FileRefusal | undefined {
+  const readOnly = !node.directory && (node.attributes & attribute.readOnly) !== 0;
+  if (snapshot && (overwrites || request.deleteOnClose || request.access & changing)) return 'AccessDenied';
+  if (readOnly && (overwrites || request.access & writing)) return 'AccessDenied';
+  const lost = node.attributes & (attribute.hidden | attribute.system) & ~request.attributes;
+  if (overwrites && lost !== 0) return 'AccessDenied';
+  if (!request.deleteOnClose) return undefined;
+  if (node.id === rootId) return 'AccessDenied';
+  return node.attributes & attribute.readOnly ? 'CannotDelete' : undefined;
+}
+
+/** The rights of the handle: those asked for, or all that the file allows. */
+export function grantedAccess(
+  request: { access: number; maximum: boolean },
+  attributes: number,
+  snapshot: boolean,
+): number {
+  if (!request.maximum) return request.access;
+  return request.access | maximalAccess(attributes, snapshot);
+}
+
+/** What the owner of the account may do with a file: all but writing one that is read-only. */
+export function maximalAccess(attributes: number, snapshot: boolean): number {
+  if (snapshot) return allAccess & ~(changing | access.writeOwner);
+  const readOnlyFile = attributes & attribute.readOnly && !(attributes & attribute.directory);
+  return readOnlyFile ? allAccess & ~writing : allAccess;
+}
+
+async function reserve(
+  context: FileContext,
+  request: OpenFileRequest,
+  node: FileNode,
+  granted: number,
+  overwrites: boolean,
+): Promise<Readonly<{ wait: Promise<void> } | { cache: Cache | undefined }>> {
+  const { id, share, deleteOnClose, owner } = request;
+  const wish: CacheWish = node.directory || context.volume.readOnly ? { kind: 'none' } : request.wish;
+  const reserved = await context.opens.reserve({
+    ...{ id, share, deleteOnClose, owner, overwrites, wish },
+    ...{ volume: context.volume.id, file: node.id, access: granted },
+  });
+  if (reserved.outcome === 'refused') throw new FileRefused(reserved.code);
+  return reserved.outcome === 'wait' ? { wait: reserved.changed } : { cache: reserved.cache };
+}
+
+async function overwrite(
+  tx: VolumeTransaction,
+  request: OpenFileRequest,
+  node: FileNode,
+  action: OpenAction,
+): Promise<FileNode> {
+  await tx.resize(node.id, 0);
+  return tx.update(node.id, {
+    attributes: newAttributes(request.attributes, false),
+    written: tx.now,
+    changed: tx.now,
+    ...(action === 'superseded' ? { created: tx.now } : {}),
+  });
+}
+
+async function createMissing(
+  context: FileContext,
+  tx: VolumeTransaction,
+  request: OpenFileRequest,
+  parent: FileNode,
+): Promise<Attempt<OpenedFile>> {
+  const action = dispositions[request.disposition].missing;
+  if (!action) throw new FileRefused('NameNotFound');
+  if (!parent.directory) throw new FileRefused('PathNotFound');
+  if (context.volume.readOnly) throw new FileRefused('WriteProtected');
+  if (context.opens.isDeletePending(context.volume.id, parent.id)) throw new FileRefused('DeletePending');
+  if (request.deleteOnClose && request.attributes & attribute.readOnly) throw new FileRefused('CannotDelete');
+
+  const directory = request.kind === 'directory';
+  const attributes = newAttributes(request.attributes, directory);
+  const name = request.path.at(-1) ?? '';
+  const node = await tx.create({
+    parent: parent.id,
+    name,
+    directory,
+    attributes,
+    security: request.security,
+  });
+  // Who creates a file may write it through this handle, read-only or not.
+  const granted = grantedAccess(request, 0, false);
+  const reserved = await reserve(context, request, node, granted, false);
+  if ('wait' in reserved) return reserved;
+  return done({ node, access: granted, action, cache: reserved.cache });
+}
+
+const settable = 0x00003127;
+
+/** The attributes of something new: a file is always marked for backup, a directory never temporary. */
+function newAttributes(requested: number, directory: boolean): number {
+  if (!directory) return (requested & settable) | attribute.archive;
+  return (requested & settable & ~(attribute.archive | attribute.temporary)) | attribute.directory;
+}

@@ -1,0 +1,29 @@
+// What operations on files need of a call: the store, the lock table, and how to wait for another client.
+
+import type { FileContext } from '../services/file/attempts.js';
+import type { Volume } from '../services/file/file-system.js';
+import { FileRefused } from '../services/file/refusals.js';
+import type { Call } from './call.js';
+import type { FileOpen } from './open.js';
+import { modified } from './watches.js';
+
+export function fileContext(call: Call, volume: Volume): FileContext {
+  const wait = (changed: Promise<void>) => call.wait(cancellable(changed));
+  return { volume, opens: call.connection.server.opens, wait };
+}
+
+/** Tells those who watch its directory that a file was changed. */
+export async function postModified(call: Call, open: FileOpen, kinds: number): Promise<void> {
+  const { watches } = call.connection.server;
+  if (watches.count === 0) return;
+  const node = await open.volume.node(open.file);
+  if (node) await watches.post(open.volume, [modified(node, kinds)]);
+}
+
+function cancellable(work: Promise<void>): { result: Promise<void>; cancel(): void } {
+  let cancel: () => void = () => {};
+  const cancelled = new Promise<never>((_, reject) => {
+    cancel = () => reject(new FileRefused('Cancelled'));
+  });
+  return { result: Promise.race([work, cancelled]), cancel };
+}
