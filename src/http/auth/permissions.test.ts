@@ -263,6 +263,14 @@ test('the identity of a blob SAS tells its overrides and its encryption scope', 
   assert.equal(identity.encryptionScope, 'scope');
 });
 
+test('a SAS bound to an encryption scope writes with no other', () => {
+  const fields = { ...blobSas, ses: 'scope' };
+  const named = (scope: string) => ({ headers: { 'x-ms-encryption-scope': scope } });
+  assert.equal(outcome({ fields, extra: named('scope') }), 'granted');
+  assert.equal(outcome({ fields, extra: named('other') }), 'InvalidHeaderValue');
+  assert.equal(outcome({ fields: blobSas, extra: named('other') }), 'granted');
+});
+
 // Everybody else
 
 const delegated: SasIdentity = {

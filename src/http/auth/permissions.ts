@@ -94,7 +94,17 @@ export function admit(
   };
   const refusal = refusalOf(identity, access) ?? refusalOfTags(identity, call);
   if (refusal !== undefined) throw denied(token, refusal);
+  checkEncryptionScope(token, call);
   return identity;
+}
+
+/** A SAS bound to an encryption scope writes with no other. */
+function checkEncryptionScope({ encryptionScope }: SasToken, { headers }: SasCall): void {
+  const named = headers['x-ms-encryption-scope'];
+  if (encryptionScope === undefined || named === undefined || named === encryptionScope) return;
+  throw new StorageError('InvalidHeaderValue', {
+    details: { HeaderName: 'x-ms-encryption-scope', HeaderValue: String(named) },
+  });
 }
 
 /** Tags may be named, in a condition or to be set, only with the letter for tags. */

@@ -30,7 +30,7 @@ export interface SasKeys {
 export class SasVerifier {
   readonly #verified: Recent<string, { sas: VerifiedSas; keys: readonly Buffer[] }>;
 
-  constructor(remembered = 4096) {
+  constructor(remembered = 2048) {
     this.#verified = new Recent(remembered);
   }
 
@@ -48,7 +48,7 @@ export class SasVerifier {
 }
 
 /** Not all of a token is signed, and what is remembered must stay small. */
-const longestName = 4096;
+const longestName = 2048;
 
 /**
  * What tells a token and its resource from all others; nothing if it has to be read: because a parameter is
