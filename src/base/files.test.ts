@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Files, hasCode, readWhole, realFiles, replaceWhole } from './files.js';
+import { type Files, hasCode, makeFolders, readWhole, realFiles, replaceWhole } from './files.js';
 import { SimulatedDisk } from './files.simulated.js';
 
 async function realFolder(t: TestContext): Promise<string> {
@@ -36,7 +36,9 @@ for (const [name, given] of kinds) {
   test(`${name}: names are made, listed, renamed and removed`, async (t) => {
     const [files, folder] = await given(t);
     const path = (child: string) => join(folder, child);
-    await files.makeFolder(path('sub'));
+    await makeFolders(files, path('sub/deeper'));
+    await makeFolders(files, path('sub/deeper'));
+    await files.removeFolder(path('sub/deeper'));
     await replaceWhole(files, path('sub/b'), Buffer.from('old'));
     await replaceWhole(files, path('sub/b'), Buffer.from('new'));
     await files.rename(path('sub/b'), path('a'));

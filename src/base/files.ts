@@ -20,7 +20,7 @@ import {
   statfs,
   unlink,
 } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Bytes } from './bytes.js';
 
 /** `read` and `edit` (read and write): it exists. `new` (read and write): it does not. */
@@ -91,6 +91,19 @@ export async function replaceWhole(files: Files, path: string, content: Bytes): 
   }
   await files.rename(temporary, path);
   await files.syncFolder(dirname(path));
+}
+
+/** The folder and those above it, as far as they are not there; their names are on disk when this resolves. */
+export async function makeFolders(files: Files, path: string): Promise<void> {
+  if ((await files.status(path)) !== undefined) return;
+  const parent = dirname(resolve(path));
+  await makeFolders(files, parent);
+  try {
+    await files.makeFolder(path);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+  await files.syncFolder(parent);
 }
 
 const flags: Readonly<Record<OpenMode, number>> = {

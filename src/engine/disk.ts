@@ -2,9 +2,8 @@
 // there is and keeps a reserve. Tests put one below the engine that fails when it is told to.
 
 import { randomFillSync } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Files, realFiles } from '../base/files.js';
+import { type Files, makeFolders, realFiles } from '../base/files.js';
 import { CheckedLevel } from './checked-store.js';
 import type { DamageError } from './errors.js';
 import { checkFolder, prepareFolder } from './format.js';
@@ -46,7 +45,7 @@ const defaultProbeBytes = 16 * 1024 * 1024;
 export async function folderDisk(location: string, options: FolderOptions = {}): Promise<Disk> {
   const files = options.files ?? realFiles;
   await checkFolder(files, location);
-  await mkdir(location, { recursive: true, mode: 0o700 });
+  await makeFolders(files, location);
   const reserve = new Reserve(
     files,
     join(location, reserveFile),
@@ -73,7 +72,7 @@ async function own(files: Files, location: string): Promise<() => Promise<void>>
   const release = await claimFolder(files, location);
   try {
     await prepareFolder(files, location);
-    await mkdir(join(location, storeFolder), { recursive: true, mode: 0o700 });
+    await makeFolders(files, join(location, storeFolder));
     return release;
   } catch (error) {
     await release();

@@ -54,6 +54,11 @@ export async function checkFolder(
   version = formatVersion,
 ): Promise<FolderState> {
   const state = await inspectFolder(files, folder);
+  if (state.kind === 'foreign' && state.found.includes('restoring')) {
+    throw new FormatError(
+      `A backup was being restored into ${folder}, and that was cut off. Restore it again.`,
+    );
+  }
   if (state.kind === 'foreign') {
     const some = state.found.slice(0, 3).join(', ') + (state.found.length > 3 ? ', ...' : '');
     throw new FormatError(

@@ -130,11 +130,12 @@ export class Groups {
   }
 
   /** A write of the marks alone. */
-  touch(): void {
+  touch(): Promise<void> {
     const group = this.next(undefined);
     group.bytes += markBytes;
     this.#bytes += markBytes;
     this.#kick();
+    return group.durable;
   }
 
   settled(version: Version): Promise<void> | undefined {

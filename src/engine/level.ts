@@ -10,12 +10,16 @@
 
 import { mapKey } from '../base/bytes.js';
 import { SystemClock } from '../base/clock.js';
+import { realFiles } from '../base/files.js';
 import { Stamps } from '../base/stamps.js';
+import { type BackupSource, Backups } from './backup.js';
 import { measureChange, onlyFrees, onlyReads } from './change.js';
+import { ChangeLog } from './change-log.js';
 import { type Disk, folderDisk, memoryDisk } from './disk.js';
 import type {
   Awaitable,
   BackupInfo,
+  BackupOptions,
   Change,
   CheckedPage,
   Committed,
@@ -29,7 +33,7 @@ import type {
   Version,
   Versioned,
 } from './engine.js';
-import { ClosedError, EngineError, LostError, ReadOnlyError, UnavailableError } from './errors.js';
+import { ClosedError, LostError, ReadOnlyError, UnavailableError } from './errors.js';
 import { type Group, Groups, type GroupWriter } from './groups.js';
 import { type Handle, type Moment, shown } from './handle.js';
 import { LiveStore } from './live-store.js';
@@ -49,6 +53,8 @@ export interface EngineOptions {
   readonly floorBytes?: number;
   /** How long after a failed attempt the next one is made to open the store again. */
   readonly retryMs?: number;
+  /** How much may be noted for incremental backups before the next one must be full; 256 MiB unless given. */
+  readonly maxChangeLogBytes?: number;
 }
 
 /** At most so much waits for the disk; then `commit` waits. */
@@ -56,6 +62,7 @@ const maxWaitingBytes = 32 * 1024 * 1024;
 /** At most so many versions are drawn ahead of the disk. */
 const maxAhead = 1 << 20;
 const defaultFloorBytes = 256 * 1024 * 1024;
+const defaultChangeLogBytes = 256 * 1024 * 1024;
 const tickMs = 1000;
 
 export async function openEngine(
@@ -84,6 +91,8 @@ class LevelEngine implements Engine, GroupWriter {
   readonly #space: Space;
   readonly #groups = new Groups(this);
   readonly #watches = new Watches();
+  readonly #changeLog: ChangeLog;
+  readonly #backups: Backups;
   readonly #changeListeners = new Set<(commit: DurableCommit) => void>();
   readonly #resetListeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -97,7 +106,10 @@ class LevelEngine implements Engine, GroupWriter {
     this.clock = options.clock ?? new SystemClock();
     this.stamps = options.stamps ?? new Stamps(this.clock);
     this.#space = new Space(disk, options.floorBytes ?? defaultFloorBytes);
+    this.#changeLog = new ChangeLog(options.maxChangeLogBytes ?? defaultChangeLogBytes);
+    this.#backups = new Backups(this.#backupSource(), this.#changeLog, realFiles);
     this.#live = new LiveStore(disk, {
+      load: (store) => this.#changeLog.load(store),
       marks: (found) => this.#marksAfter(found),
       reopened: () => this.#reopened(),
       retryMs: options.retryMs ?? tickMs,
@@ -258,6 +270,7 @@ class LevelEngine implements Engine, GroupWriter {
           : { type: 'put', key, value: encodeRecord(key, value, version) },
       );
     }
+    operations.push(...this.#changeLog.operations(group.lastVersion, group.entries()));
     operations.push(marksOperation(this.#marks(group.lastVersion)));
     return this.#live.write(operations);
   }
@@ -302,6 +315,7 @@ class LevelEngine implements Engine, GroupWriter {
     if (this.#active && this.#live.writable && this.#groups.list.length === 0) this.#groups.touch();
     this.#space.note(0);
     void this.#space.keepReserve();
+    void this.#backups.tidy();
   }
 
   // ---- the rest of the contract
@@ -327,8 +341,25 @@ class LevelEngine implements Engine, GroupWriter {
     };
   }
 
-  backup(): Promise<BackupInfo> {
-    return Promise.reject(new EngineError('This engine has no backup yet.'));
+  backup(folder: string, options: BackupOptions): Promise<BackupInfo> {
+    return this.#backups.take(folder, options);
+  }
+
+  #backupSource(): BackupSource {
+    return {
+      snapshot: () => this.snapshot(),
+      settled: (version) => this.settled(version),
+      marks: (version) => this.#marks(version),
+      store: () => {
+        const handle = this.#handle();
+        if (handle === undefined) throw new UnavailableError('The store is being opened again. Try again.');
+        return handle.store;
+      },
+      flush: async () => {
+        if (!this.#live.writable) throw readOnly(this.#live.cause);
+        await this.#groups.touch();
+      },
+    };
   }
 
   async close(): Promise<void> {

@@ -16,7 +16,7 @@ import { ClosedError, UnavailableError } from './errors.js';
 import { Handle } from './handle.js';
 import { loadMarks, type Marks, marksOperation } from './marks.js';
 import { isFull } from './reserve.js';
-import type { Operation } from './store.js';
+import type { Operation, Store } from './store.js';
 
 type State =
   | { readonly name: 'open'; readonly handle: Handle }
@@ -29,6 +29,8 @@ export type NextMarks = (found: Marks) => Marks;
 
 export interface LiveStoreOptions {
   readonly marks: NextMarks;
+  /** Reads what else is kept there, before anything is written. */
+  readonly load: (store: Store) => Promise<void>;
   /** It was opened again: what was lost may have turned up. */
   readonly reopened: () => void;
   readonly retryMs: number;
@@ -48,16 +50,15 @@ export class LiveStore {
 
   /** A disk that is full does not keep the store from being read. */
   async open(): Promise<void> {
-    const { marks } = this.#options;
     try {
-      this.#state = { name: 'open', handle: await openMarked(this.#disk, marks) };
+      this.#state = { name: 'open', handle: await openMarked(this.#disk, this.#options) };
       return;
     } catch (error) {
       if (!isFull(error)) throw error;
       await this.#disk.reserve.giveUp();
     }
     try {
-      this.#state = { name: 'open', handle: await openMarked(this.#disk, marks) };
+      this.#state = { name: 'open', handle: await openMarked(this.#disk, this.#options) };
     } catch (cause) {
       if (!isFull(cause)) throw cause;
       this.#state = { name: 'open', handle: new Handle(await this.#disk.open()) };
@@ -162,7 +163,7 @@ export class LiveStore {
     this.#state = { name: 'opening', opened, cause };
     try {
       await old?.close();
-      const handle = await openMarked(this.#disk, this.#options.marks);
+      const handle = await openMarked(this.#disk, this.#options);
       if (this.closed) {
         await handle.close();
         return true;
@@ -180,10 +181,11 @@ export class LiveStore {
 }
 
 /** Opens the store and writes its marks anew: only now is it known that it can be written. */
-async function openMarked(disk: Disk, next: NextMarks): Promise<Handle> {
+async function openMarked(disk: Disk, { load, marks }: LiveStoreOptions): Promise<Handle> {
   const store = await disk.open();
   try {
-    await store.write([marksOperation(next(loadMarks(store)))]);
+    await load(store);
+    await store.write([marksOperation(marks(loadMarks(store)))]);
     return new Handle(store);
   } catch (error) {
     await store.close();

@@ -37,7 +37,7 @@ export async function claimFolder(
   // Without it the folder is owned all the same, by somebody whom the message cannot name.
   await replaceWhole(files, path, encode(owner)).catch(() => {});
   return async () => {
-    await files.remove(path).catch(ignoreMissing);
+    await files.remove(path).catch(() => {});
     await lock.close();
   };
 }
@@ -77,10 +77,6 @@ function isLocked(error: unknown): boolean {
 
 function ignoreExisting(error: unknown): void {
   if (!hasCode(error, 'EEXIST')) throw error;
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function inUse(folder: string, owner: Owner | undefined): FolderInUseError {
