@@ -1,0 +1,98 @@
+// What the scenarios of the specification are told with: a dictionary `d` where `k` is 1, `j` is 1 and `m` is
+// absent, a queue `q`, a concurrent queue `cq`, and transactions T1, T2 ... A call that must wait is asked
+// after every other one has had its turn.
+
+import assert from 'node:assert/strict';
+import {
+  type ConcurrentQueue,
+  type Dictionary,
+  type Queue,
+  StateManager,
+  type StateOptions,
+  type Transaction,
+} from './index.js';
+
+export interface Scene extends AsyncDisposable {
+  readonly state: StateManager;
+  readonly d: Dictionary<string, unknown>;
+  readonly q: Queue<string>;
+  readonly cq: ConcurrentQueue<string>;
+  /** T1, T2 ...: begun when it is first named. */
+  t(number: number): Transaction;
+  S(t: number, key?: string, timeoutMs?: number): Promise<unknown>;
+  U(t: number, key?: string, timeoutMs?: number): Promise<unknown>;
+  X(t: number, key?: string, value?: unknown, timeoutMs?: number): Promise<void>;
+  end(t: number): Promise<void>;
+  abort(t: number): Promise<void>;
+  /** What anybody reads now. */
+  value(key: string): Promise<unknown>;
+}
+
+export async function scene(options: Partial<StateOptions> = {}): Promise<Scene> {
+  const state = await StateManager.open({ memory: true, ...options } as StateOptions);
+  const d = await state.dictionary<string, unknown>('d');
+  const q = await state.queue<string>('q');
+  const cq = await state.concurrentQueue<string>('cq');
+  await state.transaction(async (tx) => {
+    await d.set(tx, 'k', 1);
+    await d.set(tx, 'j', 1);
+  });
+  const transactions = new Map<number, Transaction>();
+  const t = (number: number) => {
+    let tx = transactions.get(number);
+    if (tx === undefined) transactions.set(number, (tx = state.begin()));
+    return tx;
+  };
+  return {
+    state,
+    d,
+    q,
+    cq,
+    t,
+    S: (n, key = 'k', timeoutMs) => d.get(t(n), key, { timeoutMs }),
+    U: (n, key = 'k', timeoutMs) => d.get(t(n), key, { lock: 'update', timeoutMs }),
+    X: (n, key = 'k', value = 2, timeoutMs) => d.set(t(n), key, value, { timeoutMs }),
+    end: (n) => t(n).commit(),
+    abort: (n) => t(n).abort(),
+    value: (key) => state.transaction((tx) => d.get(tx, key, { lock: 'none' })),
+    [Symbol.asyncDispose]: () => state.close(),
+  };
+}
+
+/** Every call that can go on has gone on. */
+export function turns(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+type State = 'waits' | 'granted' | 'failed';
+
+async function stateOf(call: Promise<unknown>): Promise<State> {
+  let state: State = 'waits';
+  call.then(
+    () => {
+      state = 'granted';
+    },
+    () => {
+      state = 'failed';
+    },
+  );
+  await turns();
+  return state;
+}
+
+/** Is still pending. */
+export async function waits(...calls: Promise<unknown>[]): Promise<void> {
+  for (const call of calls) assert.equal(await stateOf(call), 'waits');
+}
+
+/** Has been granted. */
+export async function granted(...calls: Promise<unknown>[]): Promise<void> {
+  for (const call of calls) assert.equal(await stateOf(call), 'granted');
+}
+
+/** Collects an enumeration. */
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
