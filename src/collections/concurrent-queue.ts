@@ -117,7 +117,13 @@ export class ConcurrentQueue<V> extends Collection {
     const key = encodeKey([place], this.generation.rows);
     const row = encodeRow(bytes, undefined);
     tx.write(mapKey(key), key, row);
-    tx.add(this.generation.count.name, this.generation.count.key, 1, this.maxSize);
+    tx.add(
+      this.generation.count.name,
+      this.generation.count.key,
+      1,
+      this.maxSize,
+      this.maxSize === undefined ? undefined : this.#full(),
+    );
     tx.onEnd({ ordered: (version) => this.#arrived({ place, row, version }), lost: () => this.forget() });
   }
 
@@ -125,8 +131,11 @@ export class ConcurrentQueue<V> extends Collection {
   async #assertRoom(tx: Transaction, maxSize: number): Promise<void> {
     const { value } = await this.kernel.engine.get(this.generation.count.key);
     const own = tx.adds?.get(this.generation.count.name)?.amount ?? 0;
-    if (decodeCounter(value) + own >= maxSize)
-      throw new QueueFullError(`${this.name} is full: it takes ${maxSize} items`);
+    if (decodeCounter(value) + own >= maxSize) throw this.#full();
+  }
+
+  #full(): QueueFullError {
+    return new QueueFullError(`${this.name} is full: it takes ${this.maxSize} items`);
   }
 
   #take(tx: Transaction, item: Item): V {

@@ -57,7 +57,12 @@ export function enumerate<K, T>(source: Collection, tx: Transaction, plan: Plan<
   tx.assertActive();
   tx.assertReadable();
   if (!plan.newest) void tx.snapshot; // fixed now, not when the first row is asked for
-  const own = ownKeys(source, tx, plan);
+  const own = ownKeys(
+    tx,
+    source.generation.rows,
+    boundsOf(source.generation.rows, plan),
+    plan.reverse === true,
+  );
   return { [Symbol.asyncIterator]: () => walk(source, tx, plan, own) };
 }
 
@@ -142,14 +147,13 @@ function readPage<K>(tx: Transaction, from: Buffer, to: Buffer, plan: RangeOptio
   });
 }
 
-/** The keys this transaction has written in the range, in order. */
-function ownKeys<K>(source: Collection, tx: Transaction, options: RangeOptions<K>): Buffer[] {
+/** The keys this transaction has written in the range, in order, without what all keys begin with. */
+function ownKeys(tx: Transaction, rows: Buffer, { from, to }: Bounds, reverse: boolean): Buffer[] {
   if (tx.writes === undefined) return [];
-  const { from, to } = boundsOf(source.generation.rows, options);
   const [low, high] = [mapKey(from), mapKey(to)];
   const names = [...tx.writes.keys()].filter((name) => name >= low && name < high).sort();
-  if (options.reverse) names.reverse();
-  return names.map((name) => fromMapKey(name.slice(source.generation.rows.length)));
+  if (reverse) names.reverse();
+  return names.map((name) => fromMapKey(name.slice(rows.length)));
 }
 
 /** The keys of a range, in the engine's terms. */

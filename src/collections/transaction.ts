@@ -13,6 +13,7 @@
 // Calls that overlap are queued in the order they were made.
 
 import { type Awaitable, then } from '../base/awaitable.js';
+import { mapKey } from '../base/bytes.js';
 import type { Stamp } from '../base/stamps.js';
 import type {
   Add,
@@ -24,6 +25,7 @@ import type {
   Versioned,
   Write,
 } from '../engine/engine.js';
+import { LimitError } from '../engine/errors.js';
 import {
   InvalidOperationError,
   NotPrimaryError,
@@ -79,6 +81,7 @@ export class Transaction implements AsyncDisposable {
   #pages: CheckedPage[] | undefined;
   #after: Promise<unknown> | undefined;
   #hooks: TransactionHook[] | undefined;
+  #refusals: Map<string, Error> | undefined;
   #events: RecordedEvent[] | undefined;
   #snapshot: Snapshot | undefined;
   #status: TransactionStatus = 'active';
@@ -277,8 +280,9 @@ export class Transaction implements AsyncDisposable {
     this.writes.set(name, { key, value });
   }
 
-  /** @internal */
-  add(name: string, key: Key, amount: number, max?: number): void {
+  /** @internal `refusal`: what the commit fails with if the counter would pass `max`. */
+  add(name: string, key: Key, amount: number, max?: number, refusal?: Error): void {
+    if (refusal !== undefined) (this.#refusals ??= new Map()).set(name, refusal);
     this.adds ??= new Map();
     const sum = (this.adds.get(name)?.amount ?? 0) + amount;
     this.adds.set(name, max === undefined ? { key, amount: sum } : { key, amount: sum, max });
@@ -368,7 +372,7 @@ export class Transaction implements AsyncDisposable {
       this.#reason = 'its commit was refused';
       this.#fault = error;
       this.#end('faulted');
-      throw error;
+      throw (error instanceof LimitError && this.#refusals?.get(mapKey(error.key))) || error;
     }
   }
 
