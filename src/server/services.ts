@@ -11,6 +11,7 @@ import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
 import type { Row } from '../http/operation.js';
 import { queueOperations } from '../http/queue/operations.js';
+import { tableOperations } from '../http/table/operations.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
 import type { AccountStore } from '../services/common/account-store.js';
 import { StorageError } from '../services/common/errors.js';
@@ -18,6 +19,8 @@ import type { Garbage } from '../services/common/garbage.js';
 import type { Store } from '../services/common/store.js';
 import { queuePolicies } from '../services/queue/queues.js';
 import { openQueueService } from '../services/queue/service.js';
+import { openTableService } from '../services/table/service.js';
+import { tablePolicies } from '../services/table/tables.js';
 
 /** What the server asks of a service. */
 export interface ServedService {
@@ -43,6 +46,15 @@ export interface Ground {
 export type OpenService = (ground: Ground) => Promise<ServedService>;
 
 export const openService: Partial<Record<ServiceName, OpenService>> = {
+  async table({ store, garbage, accounts }) {
+    const service = await openTableService(store, garbage, accounts);
+    return {
+      name: 'table',
+      service,
+      operations: tableOperations,
+      policies: (account, name) => tablePolicies(service.store, account, name),
+    };
+  },
   async queue({ store, garbage, accounts }) {
     const service = await openQueueService(store, garbage, accounts);
     return {

@@ -1,0 +1,95 @@
+// What table requests have in common: the level of metadata, the body as JSON, `Prefer`, the keys of a SAS.
+
+import { StorageError } from '../../services/common/errors.js';
+import type { EntityKey } from '../../services/table/entity.js';
+import type { EntityRange } from '../../services/table/filter-plan.js';
+import type { Answer } from '../answer.js';
+import type { Identity, KeyRange } from '../auth/types.js';
+import type { Call } from '../call.js';
+import { askedLevel, jsonType } from '../odata.js';
+import type { JsonContext } from './json.js';
+
+/** The largest body, of a transaction too. */
+export const mostBytes = 4 * 1024 * 1024;
+const jsonSince = '2013-08-15';
+
+/** How an answer is to be written, or 415 if it cannot be written so. */
+export function jsonContext(
+  call: Pick<Call, 'query' | 'headers' | 'version' | 'endpoint' | 'account'>,
+): JsonContext {
+  const accept = (call.query.get('$format') ?? call.headers.accept ?? '').toLowerCase();
+  if (call.version < jsonSince) throw new StorageError('JsonFormatNotSupported');
+  const takesJson =
+    accept === '' || accept.includes('json') || accept.includes('*/*') || accept.includes('multipart');
+  if (!takesJson) {
+    throw new StorageError(accept.includes('atom') ? 'AtomFormatNotSupported' : 'MediaTypeNotSupported');
+  }
+  const { endpoint, account } = call;
+  const level = askedLevel(call) ?? 'minimalmetadata';
+  return { endpoint, account, level, select: call.query.get('$select') };
+}
+
+export function jsonAnswer(
+  status: number,
+  body: string,
+  { level }: JsonContext,
+  headers: readonly string[] = [],
+): Answer {
+  const own = [
+    'Content-Type',
+    jsonType(level),
+    'Cache-Control',
+    'no-cache',
+    'X-Content-Type-Options',
+    'nosniff',
+  ];
+  return { status, headers: [...own, ...headers], body };
+}
+
+export async function readJsonBody(call: Call): Promise<Buffer> {
+  checkContentType(call.headers['content-type']);
+  return call.body.readAll(mostBytes);
+}
+
+export function checkContentType(type: string | undefined): void {
+  if (type === undefined || type.toLowerCase().includes('json')) return;
+  throw new StorageError(
+    type.toLowerCase().includes('atom') ? 'AtomFormatNotSupported' : 'MediaTypeNotSupported',
+  );
+}
+
+export type Preference = 'return-content' | 'return-no-content' | undefined;
+
+export function preference(prefer: string | string[] | undefined): Preference {
+  const text = Array.isArray(prefer) ? prefer[0] : prefer;
+  const wish = text?.trim().toLowerCase();
+  return wish === 'return-content' || wish === 'return-no-content' ? wish : undefined;
+}
+
+/** The keys that a SAS lets its holder see; nothing: all. */
+export function keysOf(identity: Identity): readonly EntityRange[] | undefined {
+  if (identity.kind !== 'sas' || identity.keys === undefined) return undefined;
+  return [rangeOf(identity.keys)];
+}
+
+/** A character behind every text that begins with the same: the smallest text above `text`. */
+const next = '\u0000';
+
+function rangeOf({ startPartition, startRow, endPartition, endRow }: KeyRange): EntityRange {
+  const from: EntityKey = { partitionKey: startPartition ?? '', rowKey: startRow ?? '' };
+  if (endPartition === undefined) return { from, to: undefined };
+  if (endRow === undefined) return { from, to: { partitionKey: endPartition + next, rowKey: '' } };
+  return { from, to: { partitionKey: endPartition, rowKey: endRow + next } };
+}
+
+/** 403 for a write outside the keys of a SAS. */
+export function checkKeys(identity: Identity, key: EntityKey): void {
+  const range = keysOf(identity)?.[0];
+  if (range === undefined) return;
+  const inside = !before(key, range.from) && (range.to === undefined || before(key, range.to));
+  if (!inside) throw new StorageError('AuthorizationFailure');
+}
+
+function before(a: EntityKey, b: EntityKey): boolean {
+  return a.partitionKey < b.partitionKey || (a.partitionKey === b.partitionKey && a.rowKey < b.rowKey);
+}
