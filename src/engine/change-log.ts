@@ -59,17 +59,13 @@ export class ChangeLog {
     this.untidy = true;
     const record = store.get(chainKey, undefined);
     this.#chain = record && (JSON.parse(contentOf(chainKey, record, store).toString()) as Chain);
+    [this.#total, this.#useless] = [0, 0];
+    if (this.#chain === undefined) return;
+    if (this.#chain.last === undefined) return this.follow(undefined);
     const [newest] = await rawRecords(store, changesPrefix, changesEnd, 1, true);
-    const [oldest] = await rawRecords(
-      store,
-      changesKey((this.#chain?.last?.version ?? 0) + 1),
-      changesEnd,
-      1,
-      false,
-    );
+    const [oldest] = await rawRecords(store, changesKey(this.#chain.last.version + 1), changesEnd, 1, false);
     this.#total = newest === undefined ? 0 : totalOf(newest.content);
     this.#useless = oldest === undefined ? this.#total : totalOf(oldest.content) - oldest.content.length;
-    if (this.#chain !== undefined && this.#chain.last === undefined) this.follow(undefined);
   }
 
   /** What the batch of a group has to contain besides its changes. */
@@ -103,7 +99,8 @@ export class ChangeLog {
     const found = await rawRecords(store, changesPrefix, end, sweepBatch, false);
     for (const { key } of found) this.#pending.push({ type: 'del', key });
     const newest = found.at(-1);
-    if (newest !== undefined) this.#useless = Math.max(this.#useless, totalOf(newest.content));
+    if (newest !== undefined)
+      this.#useless = Math.min(this.#total, Math.max(this.#useless, totalOf(newest.content)));
     else this.untidy = false;
   }
 

@@ -5,21 +5,22 @@
 // before LevelDB reads them:
 //
 //   at the start    all of a small store; of a larger one what LevelDB reads when it opens a table
-//   before a read   the tables that may hold the key, or the keys, that were asked for
+//   before a get    the blocks in which LevelDB looks for the key
+//   before a range  is given out, all tables that may hold a key of it
 //   meanwhile       one after the other, until all are done and the guard is out of the way
 //
 // LevelDB may merge tables, with what is wrong in them, before they are checked. So those still to be checked
 // are kept under a second name in the folder `unchecked` until they have been; what a crash leaves there is
 // checked at the next start. Tables written since the start come from memory, or from tables kept there.
 
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { compareBytes } from '../base/bytes.js';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { buffer, compareBytes } from '../base/bytes.js';
 import { type Files, hasCode, readWhole } from '../base/files.js';
 import type { Key } from './engine.js';
 import { DamageError } from './errors.js';
-import { checkDataBlocks, checkFrame, type ReadAt } from './leveldb/table.js';
+import { checkBlocksOf, checkDataBlocks, checkFrame, type ReadAt } from './leveldb/table.js';
 import { blaming, type CheckedTable, damage } from './log-check.js';
 
 interface Unchecked extends CheckedTable {
@@ -37,6 +38,7 @@ export const defaultGuard: GuardOptions = { bytesBeforeOpen: 64 * 1024 * 1024 };
 
 /** What the background does between two turns of the event loop: half a millisecond. */
 const stepBytes = 512 * 1024;
+const maxPauseMs = 20;
 
 /** Checks what has to be checked before LevelDB opens `tables`; the guard of the rest, if there is any. */
 export async function guardTables(
@@ -49,7 +51,9 @@ export async function guardTables(
   await checkLeftOver(files, folder, tables);
   const total = tables.reduce((sum, { size }) => sum + size, 0);
   if (total > options.bytesBeforeOpen) {
-    for (const table of tables) checkFrameOf(table);
+    for (const { path, size } of tables) {
+      readingFrom(path, (read) => blaming(path, () => checkFrame(read, size)));
+    }
     const kept = await keep(files, folder, tables);
     if (kept !== undefined) return new TableGuard(files, folder, kept);
   }
@@ -101,7 +105,7 @@ export class TableGuard {
   /** Throws `DamageError` if what stands under the key may come from a damaged table. */
   checkKey(key: Key): void {
     for (const table of this.#overlapping(key, key)) {
-      if (table.state === 'unchecked') this.#judge(table, checkNow(table));
+      if (table.state === 'unchecked') this.#checkBlocks(table, key);
       if (typeof table.state !== 'string') throw table.state;
     }
   }
@@ -115,14 +119,26 @@ export class TableGuard {
   async checkAll(): Promise<void> {
     for (const table of this.#levels.flat()) {
       if (this.#stopped) return;
+      const began = performance.now();
       await this.#check(table).catch(() => {});
-      await nextTurn();
+      // As long again for others.
+      await delay(Math.min(performance.now() - began, maxPauseMs));
     }
     if (this.done) await keepNone(this.#files, this.#folder).catch(() => {});
   }
 
   stop(): void {
     this.#stopped = true;
+  }
+
+  #checkBlocks(table: Unchecked, key: Key): void {
+    try {
+      readingFrom(table.kept, (read) =>
+        blaming(table.path, () => checkBlocksOf(read, table.size, buffer(key))),
+      );
+    } catch (error) {
+      this.#judge(table, error);
+    }
   }
 
   async #check(table: Unchecked): Promise<void> {
@@ -175,16 +191,6 @@ function firstEndingAt(tables: readonly Unchecked[], key: Key): number {
   return low;
 }
 
-/** What is wrong with it. */
-function checkNow({ kept, path }: Unchecked): unknown {
-  try {
-    for (const _ of blocksOf(readFileSync(kept), path));
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
 /** Checks all blocks, one with each step. */
 function* blocksOf(content: Buffer, path: string): Generator<number> {
   const read: ReadAt = (offset, length) => content.subarray(offset, offset + length);
@@ -197,15 +203,14 @@ function* blocksOf(content: Buffer, path: string): Generator<number> {
   }
 }
 
-/** Reads of the file no more than what is checked. */
-function checkFrameOf({ path, size }: CheckedTable): void {
+/** Reads of the file no more than what is asked for. */
+function readingFrom(path: string, run: (read: ReadAt) => void): void {
   const file = openSync(path, 'r');
   try {
-    const read: ReadAt = (offset, length) => {
+    run((offset, length) => {
       const bytes = Buffer.allocUnsafe(length);
       return bytes.subarray(0, readSync(file, bytes, 0, length, offset));
-    };
-    blaming(path, () => checkFrame(read, size));
+    });
   } finally {
     closeSync(file);
   }

@@ -2,6 +2,7 @@
 // is the state that LevelDB opens: tables by level, and the first log file that is not in a table yet.
 
 import { Cursor, MalformedError } from './cursor.js';
+import { userKey } from './table.js';
 
 export interface TableFile {
   readonly level: number;
@@ -88,10 +89,4 @@ function readLevel(cursor: Cursor): number {
   const level = cursor.varint();
   if (level >= levels) throw new MalformedError(`it names level ${level}`);
   return level;
-}
-
-/** A key in a table ends with eight bytes of its own: sequence and kind. */
-export function userKey(internal: Buffer): Buffer {
-  if (internal.length < 8) throw new MalformedError('a key in it is too short');
-  return internal.subarray(0, internal.length - 8);
 }

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { seededRandom } from '../../base/random.js';
 import { MalformedError } from './cursor.js';
 import { flipped, makeLevel } from './made.suite.js';
-import { userKey } from './manifest.js';
 import { unsnappy } from './snappy.js';
-import { checkDataBlocks, checkFrame, type ReadAt, tableEntries } from './table.js';
+import { checkDataBlocks, checkFrame, type ReadAt, tableEntries, userKey } from './table.js';
 
 const reader =
   (content: Buffer): ReadAt =>

@@ -46,15 +46,24 @@ export function checkFrame(read: ReadAt, size: number): TableFrame {
   const index = readHandle(cursor);
   if (footer.subarray(cursor.offset, 40).some((byte) => byte !== 0))
     throw new MalformedError('its footer is not empty');
-  const dataBlocks = [...blockEntries(readBlock(read, index, size))].map(({ value }) =>
-    readHandle(new Cursor(value)),
-  );
-  const filters = [...blockEntries(readBlock(read, metaindex, size))].map(({ value }) =>
-    readHandle(new Cursor(value)),
-  );
+  const dataBlocks = handlesIn(readBlock(read, index, size));
+  const filters = handlesIn(readBlock(read, metaindex, size));
   for (const filter of filters) readBlock(read, filter, size);
   checkTiling([...dataBlocks, ...filters, metaindex, index], size - footerBytes);
   return { dataBlocks };
+}
+
+/** Checks the data blocks in which LevelDB looks for a key, and the index that leads to them. */
+export function checkBlocksOf(read: ReadAt, size: number, key: Buffer): void {
+  const footer = new Cursor(read(size - footerBytes, footerBytes));
+  readHandle(footer);
+  for (const entry of blockEntries(readBlock(read, readHandle(footer), size))) {
+    const order = userKey(entry.key).compare(key);
+    if (order < 0) continue;
+    checkedBytes(read, readHandle(new Cursor(entry.value)), size);
+    // Older versions of the key may be in the blocks that follow.
+    if (order > 0) return;
+  }
 }
 
 /** Checks the data blocks that the frame names, one with each step, which gives its size. */
@@ -86,6 +95,16 @@ function readHandle(cursor: Cursor): Handle {
   return { offset: cursor.varint(), size: cursor.varint() };
 }
 
+function handlesIn(block: Buffer): Handle[] {
+  return Array.from(blockEntries(block), ({ value }) => readHandle(new Cursor(value)));
+}
+
+/** A key in a table ends with eight bytes of its own: sequence and kind. */
+export function userKey(internal: Buffer): Buffer {
+  if (internal.length < 8) throw new MalformedError('a key in it is too short');
+  return internal.subarray(0, internal.length - 8);
+}
+
 /** The stored bytes of a block and its type, in one piece. */
 function checkedBytes(read: ReadAt, { offset, size }: Handle, fileSize: number): Buffer {
   if (offset + size + trailerBytes > fileSize) throw new MalformedError('a block lies beyond its end');
@@ -111,13 +130,14 @@ function* blockEntries(block: Buffer): Generator<{ key: Buffer; value: Buffer }>
   const end = block.length - 4 * (1 + block.readUInt32LE(block.length - 4));
   if (end < 0) throw new MalformedError('a block is too short');
   const cursor = new Cursor(block.subarray(0, end));
-  let key = Buffer.alloc(0);
+  let key: Buffer = Buffer.alloc(0);
   while (!cursor.atEnd) {
     const shared = cursor.varint();
     const added = cursor.varint();
     const valueLength = cursor.varint();
     if (shared > key.length) throw new MalformedError('a key in a block is too short');
-    key = Buffer.concat([key.subarray(0, shared), cursor.take(added)]);
+    const suffix = cursor.take(added);
+    key = shared === 0 ? suffix : Buffer.concat([key.subarray(0, shared), suffix]);
     yield { key, value: cursor.take(valueLength) };
   }
 }
