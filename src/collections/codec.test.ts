@@ -109,7 +109,7 @@ describe('codec', () => {
     ['a subclass of Array', [new (class List extends Array {})()], /an instance of List/],
     ['__proto__ as a key', JSON.parse('{"a":{"__proto__":{"x":1}}}'), /__proto__/],
     ['a cycle', cycle, /refers to itself/],
-    ['a value that unfolds to 2^60 parts', twins, /too large/],
+    ['a value that unfolds to 2^60 parts', twins, /larger than 16 MiB/],
   ];
   for (const [name, value, message] of refused) {
     test(`${name} is refused`, () => {
@@ -149,6 +149,63 @@ describe('codec', () => {
     );
     assert.throws(() => defaultCodec.decode(new Uint8Array(0)), DamageError);
     assert.throws(() => defaultCodec.decode(defaultCodec.encode('abc').subarray(0, 2)), DamageError);
+  });
+
+  test(`a byte changed anywhere gives a value or is refused as damage, never anything else (seed ${seed})`, () => {
+    const value = {
+      a: [1, -5, 300, 70_000, 1.5, 2n ** 70n, 'é', null],
+      m: new Map([[1, new Set(['x'])]]),
+      d: new Date(1),
+    };
+    const bytes = defaultCodec.encode([value, Buffer.from('b'), new Float64Array(2), '\ud800', undefined]);
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.nat(255), fc.nat(bytes.length), (at, byte, length) => {
+        const changed = Uint8Array.from(bytes);
+        changed[at] = byte;
+        for (const damaged of [changed, bytes.subarray(0, length)]) {
+          try {
+            defaultCodec.decode(damaged);
+          } catch (error) {
+            assert.ok(error instanceof DamageError, String(error));
+          }
+        }
+      }),
+      { seed, numRuns: 3000 },
+    );
+  });
+
+  test('a length that promises more than there is takes no memory', () => {
+    for (const head of [
+      [0xdd, 0xff, 0xff, 0xff, 0xff],
+      [0xdf, 0xff, 0xff, 0xff, 0xff],
+      [0xdb, 0xff, 0xff, 0xff, 0xff],
+    ]) {
+      assert.throws(() => defaultCodec.decode(Uint8Array.from(head)), DamageError);
+    }
+    assert.throws(() => defaultCodec.decode(new Uint8Array(100_000).fill(0x91)), /nests too deep/);
+  });
+
+  test('a key __proto__ in stored bytes is damage', () => {
+    const bytes = Buffer.concat([Buffer.from([0x81, 0xa9]), Buffer.from('__proto__'), Buffer.from([0x80])]);
+    assert.throws(() => defaultCodec.decode(bytes), DamageError);
+  });
+
+  test('a large value is copied nowhere it stays: small ones after it have memory of their own', () => {
+    const large = defaultCodec.encode('x'.repeat(5_000_000));
+    const small = defaultCodec.encode('y');
+    assert.notEqual(large.buffer, small.buffer);
+    assert.ok(small.buffer.byteLength < 100_000);
+  });
+
+  test('a getter that stores something else is told, and the next value is whole', () => {
+    const value = {
+      before: 'x',
+      get inner() {
+        return defaultCodec.encode('other');
+      },
+    };
+    assert.throws(() => defaultCodec.encode(value), NotSerializableError);
+    assert.deepEqual(there({ a: 1 }), { a: 1 });
   });
 
   test('deepFreeze freezes objects and arrays all the way down, also inside a Map and a Set', () => {

@@ -131,19 +131,24 @@ function begin(parts: readonly KeyPart[], prefix: Bytes | undefined): void {
 function finish(): Buffer {
   const key = slab.subarray(start, at);
   start = at;
+  if (slab.length > slabBytes) useSlab(slabBytes); // else the next keys would keep this one's memory
   return key;
+}
+
+function useSlab(bytes: number): void {
+  slab = Buffer.allocUnsafeSlow(bytes);
+  view = new DataView(slab.buffer);
+  start = 0;
+  at = 0;
 }
 
 /** Room for so many bytes more; the key at hand moves to a new slab where this one is full. */
 function reserve(bytes: number): void {
   if (at + bytes <= slab.length) return;
-  const used = at - start;
-  const bigger = Buffer.allocUnsafeSlow(Math.max(slabBytes, 2 * (used + bytes)));
-  bigger.set(slab.subarray(start, at));
-  slab = bigger;
-  view = new DataView(slab.buffer);
-  start = 0;
-  at = used;
+  const used = slab.subarray(start, at);
+  useSlab(Math.max(slabBytes, 2 * (used.length + bytes)));
+  slab.set(used);
+  at = used.length;
 }
 
 function putPart(part: KeyPart | undefined, depth: number): void {
