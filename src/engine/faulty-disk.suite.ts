@@ -16,8 +16,8 @@ export class FaultyDisk implements Disk {
   reserved = 1;
   probes = 0;
   opens = 0;
-  /** The last write that failed and turned up, for those who must know what is there now. */
-  turnedUp: readonly Operation[] = [];
+  /** The writes that failed and turned up, for those who must know what is there now. */
+  readonly turnedUp: (readonly Operation[])[] = [];
   readonly #inner: Disk;
   /** Memory is gone when it is closed, so there it stays open. */
   readonly #keepsOpen: boolean;
@@ -42,9 +42,11 @@ export class FaultyDisk implements Disk {
     this.#open = true;
     const store = (this.#keepsOpen ? this.#store : undefined) ?? (await this.#inner.open());
     this.#store = store;
-    this.turnedUp = this.#late;
-    if (this.#late.length > 0) await store.write(this.#late);
-    this.#late = [];
+    if (this.#late.length > 0) {
+      await store.write(this.#late);
+      this.turnedUp.push(this.#late);
+      this.#late = [];
+    }
     return this.#handle(store);
   }
 

@@ -338,7 +338,8 @@ class ModelRun {
       this.#pending = [];
       return;
     }
-    const last = versionOf(this.#disk.turnedUp);
+    // It may have taken several starts until the marks could be written; those alone bring nothing back.
+    const last = Math.max(0, ...this.#disk.turnedUp.splice(0).map(versionOf));
     for (const pending of this.#ordered)
       if (pending.version <= last) this.#stored = apply(this.#stored, pending);
     this.#ordered = [];
@@ -349,7 +350,7 @@ class ModelRun {
 /** The last commit in a group that turned up. */
 function versionOf(operations: readonly Operation[]): Version {
   const marks = operations.at(-1);
-  if (marks?.type !== 'put') return 0;
+  if (operations.length === 1 || marks?.type !== 'put') return 0;
   return loadMarks({ name: 'turned up', get: () => Buffer.from(marks.value) }).version;
 }
 
