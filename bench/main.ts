@@ -8,6 +8,7 @@ export type Bench = (size: Size, print: (line: string) => void) => Promise<strin
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   auth: async () => (await import('./auth.js')).authBench,
+  engine: async () => (await import('./engine.js')).engineBench,
   extents: async () => (await import('./extents.js')).extentsBench,
 };
 

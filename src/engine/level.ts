@@ -38,12 +38,13 @@ import { type Group, Groups, type GroupWriter } from './groups.js';
 import { type Handle, type Moment, shown } from './handle.js';
 import { LiveStore } from './live-store.js';
 import { type Marks, marksOperation } from './marks.js';
-import type { View } from './overlay.js';
+import { newestIn, type View } from './overlay.js';
 import { encodeRecord } from './record.js';
 import { LevelSnapshot } from './snapshot.js';
 import { Space } from './space.js';
 import type { Operation } from './store.js';
-import { countUp, judgeReads } from './verdict.js';
+import { countUp, judgeReads, type Seen } from './verdict.js';
+import { KnownVersions } from './versions.js';
 import { LevelPage, Watches } from './watches.js';
 
 export interface EngineOptions {
@@ -93,6 +94,7 @@ class LevelEngine implements Engine, GroupWriter {
   readonly #watches = new Watches();
   readonly #changeLog: ChangeLog;
   readonly #backups: Backups;
+  readonly #known = new KnownVersions();
   readonly #changeListeners = new Set<(commit: DurableCommit) => void>();
   readonly #resetListeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -172,15 +174,21 @@ class LevelEngine implements Engine, GroupWriter {
   }
 
   #newest(handle: Handle, key: Key): Versioned {
-    const layers = this.#groups.list;
-    if (layers.length > 0) {
-      const name = mapKey(key);
-      for (let index = layers.length - 1; index >= 0; index--) {
-        const entry = layers[index]?.newest(name);
-        if (entry !== undefined) return shown(entry);
-      }
-    }
-    return handle.get(key);
+    const name = mapKey(key);
+    const entry = newestIn(this.#groups.list, name);
+    if (entry !== undefined) return shown(entry);
+    const found = handle.get(key);
+    this.#known.set(name, found.version);
+    return found;
+  }
+
+  /** The version alone, mostly without going to the store. */
+  #newestVersion(handle: Handle, key: Key): Seen {
+    const name = mapKey(key);
+    const entry = newestIn(this.#groups.list, name);
+    if (entry !== undefined) return shown(entry);
+    const version = this.#known.get(name);
+    return version === undefined ? this.#newest(handle, key) : { version, seen: 0 };
   }
 
   #view(): View {
@@ -230,13 +238,12 @@ class LevelEngine implements Engine, GroupWriter {
     if (!judged && !this.#closing && !this.#live.writable) throw readOnly(this.#live.cause);
     const handle = this.#handle();
     if (handle === undefined) throw readOnly(this.#live.cause);
-    const newest = (key: Key): Versioned => this.#newest(handle, key);
-    const seen = judgeReads(change, newest, this.#groups.lastLost);
+    const seen = judgeReads(change, (key) => this.#newestVersion(handle, key), this.#groups.lastLost);
     if (judged) {
       return { version: this.#groups.newest, durable: this.#groups.settled(seen) ?? Promise.resolve() };
     }
     if (this.#space.low && !onlyFrees(change)) this.#refuseFull();
-    const counters = countUp(change.adds ?? [], newest);
+    const counters = countUp(change.adds ?? [], (key) => this.#newest(handle, key));
     const group = this.#groups.next(change.after);
     const version = group.lastVersion;
     const writes = change.writes ?? [];
@@ -246,8 +253,10 @@ class LevelEngine implements Engine, GroupWriter {
   }
 
   #put(group: Group, key: Key, value: Uint8Array | undefined, version: Version): void {
-    group.put(key, value, version, this.#viewed);
-    this.#watches.wrote(key);
+    const name = mapKey(key);
+    group.put(name, { key, value, version }, this.#viewed);
+    this.#known.forget(name);
+    this.#watches.wrote(name);
   }
 
   #refuseFull(): never {
@@ -306,6 +315,7 @@ class LevelEngine implements Engine, GroupWriter {
   }
 
   #reset(): void {
+    this.#known.clear();
     this.#watches.breakAll();
     for (const listener of this.#resetListeners) listener();
   }

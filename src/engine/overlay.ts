@@ -38,8 +38,7 @@ export class Layer {
   }
 
   /** `viewed`: the newest version that a view was taken at; what is older than that may still be needed. */
-  put(key: Key, value: Uint8Array | undefined, version: Version, viewed: Version): void {
-    const name = mapKey(key);
+  put(name: string, { key, value, version }: Omit<Entry, 'older'>, viewed: Version): void {
     const before = this.#entries.get(name);
     if (before === undefined) this.#unsorted.push(name);
     const older = before === undefined || before.version <= viewed ? before : before.older;
@@ -77,6 +76,15 @@ export class Layer {
     }
     this.#unsorted = [];
   }
+}
+
+/** The newest entry for a key in any of the layers; nothing: the store has the word. */
+export function newestIn(layers: readonly Layer[], name: string): Entry | undefined {
+  for (let index = layers.length - 1; index >= 0; index--) {
+    const entry = layers[index]?.newest(name);
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
 }
 
 /** The entry that a view shows for a key; nothing: the store has the word. */

@@ -18,6 +18,8 @@ export interface StoreRange {
 }
 
 export interface StoreSnapshot {
+  /** What makes a read one of this snapshot. */
+  readonly options: object;
   close(): Promise<void>;
 }
 
@@ -53,14 +55,35 @@ export async function openLevelStore(location: string): Promise<Store> {
   return {
     name: location,
     get(key, snapshot) {
-      if (snapshot === undefined) return level.getSync(key) as Buffer | undefined;
-      return level.getSync(key, { ...encodings, snapshot } as object) as Buffer | undefined;
+      return level.getSync(key, snapshot?.options as never) as Buffer | undefined;
     },
-    snapshot: () => level.snapshot(),
-    cursor: (range) => level.iterator(range as object),
-    write: (operations) => level.batch(operations, synced),
+    snapshot: () => snapshotOf(level),
+    cursor: ({ snapshot, ...range }) => level.iterator({ ...range, ...snapshot?.options }),
+    write(operations) {
+      if (bytesOf(operations) > chainedBytes) return level.batch(operations, synced);
+      const batch = level.batch();
+      for (const operation of operations) {
+        if (operation.type === 'put') batch.put(operation.key, operation.value);
+        else batch.del(operation.key);
+      }
+      return batch.write({ sync: true });
+    },
     close: () => level.close(),
   };
+}
+
+/**
+ * Up to this size a chained batch: 1 microsecond for each operation where an array takes 9. It gives back its
+ * memory only when the garbage collector comes to it, which does not know how large it is; so not beyond.
+ */
+const chainedBytes = 256 * 1024;
+
+function bytesOf(operations: readonly Operation[]): number {
+  let bytes = 0;
+  for (const operation of operations) {
+    bytes += operation.key.length + (operation.type === 'put' ? operation.value.length : 0);
+  }
+  return bytes;
 }
 
 export async function openMemoryStore(): Promise<Store> {
@@ -69,14 +92,19 @@ export async function openMemoryStore(): Promise<Store> {
   return {
     name: 'memory',
     get(key, snapshot) {
-      const value = level.getSync(key, { ...encodings, snapshot } as object);
+      const value = level.getSync(key, snapshot?.options as never);
       return value === undefined ? undefined : Buffer.from(value);
     },
-    snapshot: () => level.snapshot(),
-    cursor: (range) => copying(level.iterator(range as object)),
+    snapshot: () => snapshotOf(level),
+    cursor: ({ snapshot, ...range }) => copying(level.iterator({ ...range, ...snapshot?.options })),
     write: (operations) => level.batch(operations),
     close: () => level.close(),
   };
+}
+
+function snapshotOf(level: { snapshot(): { close(): Promise<void> } }): StoreSnapshot {
+  const snapshot = level.snapshot();
+  return { options: { ...encodings, snapshot }, close: () => snapshot.close() };
 }
 
 /** Memory gives out what it holds; a reader gets bytes of its own. */

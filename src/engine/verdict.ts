@@ -6,10 +6,10 @@ import type { Add, Change, Key, Version, Versioned, Write } from './engine.js';
 import { ConflictError, LimitError } from './errors.js';
 import { LevelPage } from './watches.js';
 
-export type ReadNewest = (key: Key) => Versioned;
+export type Seen = Pick<Versioned, 'version' | 'seen'>;
 
 /** The newest commit that the reads depend on, or a conflict. `lastLost`: the newest version ever lost, or 0. */
-export function judgeReads({ reads, pages }: Change, newest: ReadNewest, lastLost: Version): Version {
+export function judgeReads({ reads, pages }: Change, newest: (key: Key) => Seen, lastLost: Version): Version {
   let seen = 0;
   for (const { key, version, locked } of reads ?? []) {
     // Under a lock it can have changed only by a loss, and only if it was read before that.
@@ -31,7 +31,7 @@ export function judgeReads({ reads, pages }: Change, newest: ReadNewest, lastLos
 }
 
 /** What the counters become, or a refusal. */
-export function countUp(adds: readonly Add[], newest: ReadNewest): Write[] {
+export function countUp(adds: readonly Add[], newest: (key: Key) => Versioned): Write[] {
   const counts = new Map<string, { readonly key: Key; readonly count: number }>();
   for (const { key, amount, max } of adds) {
     const name = mapKey(key);

@@ -84,9 +84,7 @@ export class Watches {
     this.#open.delete(watch);
   }
 
-  wrote(key: Key): void {
-    if (this.#open.size === 0) return;
-    const name = mapKey(key);
+  wrote(name: string): void {
     for (const watch of this.#open) watch.wrote(name);
   }
 

@@ -1,0 +1,130 @@
+// How fast is the engine beside what it stands on? Everything is measured in turns in one run and told as a
+// ratio, because the speed of a shared disk changes from minute to minute.
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { openEngine } from '#src/engine/level.js';
+import { clientCounts, percentile, runCommits, writeLargeFiles } from './engine/commits.js';
+import { anonymousMiB, fill, fillLevel, randomKeys, readEngine, readLevel } from './engine/reads.js';
+import { engineTarget, levelTarget, lmdbTarget, type Target } from './engine/targets.js';
+import type { Bench, Size } from './main.js';
+
+const rounds = { small: 1, full: 5 } as const;
+/** Transactions in a round, by the number of clients. */
+const transactions = {
+  small: { 1: 30, 16: 200, 128: 1000 },
+  full: { 1: 1500, 16: 10_000, 128: 40_000 },
+} as const;
+const keyCounts = { small: [2000], full: [1000, 1_000_000] } as const;
+const readCounts = { small: 2000, full: 200_000 } as const;
+
+export const engineBench: Bench = async (size, print) => {
+  const folder = await mkdtemp(join(tmpdir(), 'lazuli-bench-'));
+  try {
+    let checksum = await benchCommits(size, folder, print);
+    checksum = crc32(Buffer.from(`${await benchLatency(size, folder, print)}`), checksum);
+    for (const keys of keyCounts[size]) {
+      checksum = crc32(Buffer.from(`${await benchReads(size, folder, keys, print)}`), checksum);
+    }
+    return checksum.toString(16);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+type Print = (line: string) => void;
+const column = (text: string | number): string => String(text).padStart(14);
+
+async function benchCommits(size: Size, folder: string, print: Print): Promise<number> {
+  const targets: Target[] = [
+    await engineTarget(join(folder, 'engine')),
+    await levelTarget(join(folder, 'level')),
+    await lmdbTarget(join(folder, 'lmdb')),
+  ];
+  print('durable transactions a second: a checked read, a write of 200 bytes, a count (median of rounds)');
+  print(
+    `${'clients'.padEnd(10)}${targets.map(({ name }) => column(name)).join('')}${column('of level')}${column('of lmdb')}`,
+  );
+  let checksum = 0;
+  for (const clients of clientCounts) {
+    const count = transactions[size][clients];
+    const speeds = targets.map((): number[] => []);
+    for (let round = 0; round < rounds[size]; round++) {
+      for (const [index, target] of targets.entries()) {
+        speeds[index]?.push(count / (await runCommits(target, count, clients, 10_000)));
+      }
+    }
+    const [ours, level, lmdb] = speeds.map(median) as [number, number, number];
+    print(
+      String(clients).padEnd(10) +
+        [ours, level, lmdb].map((speed) => column(Math.round(speed))).join('') +
+        column(`${Math.round((ours / level) * 100)} %`) +
+        column(`${Math.round((ours / lmdb) * 100)} %`),
+    );
+  }
+  for (const target of targets) {
+    checksum = crc32(Buffer.from(`${await target.count()}`), checksum);
+    await target.close();
+  }
+  return checksum;
+}
+
+async function benchLatency(size: Size, folder: string, print: Print): Promise<number> {
+  print('');
+  print(
+    'milliseconds until durable, 16 clients                     50 %          99 %        99.9 %       longest',
+  );
+  let total = 0;
+  for (const beside of ['alone', 'beside files of 4 MiB']) {
+    const location = join(folder, beside.replaceAll(' ', '-'));
+    await mkdir(location);
+    for (const open of [engineTarget, levelTarget]) {
+      const target = await open(join(location, open.name));
+      const stop = new AbortController();
+      const files = beside === 'alone' ? undefined : writeLargeFiles(location, stop.signal);
+      const latencies: number[] = [];
+      await runCommits(target, transactions[size][16], 16, 10_000, latencies);
+      stop.abort();
+      await files;
+      latencies.sort((a, b) => a - b);
+      const shares = [0.5, 0.99, 0.999, 1].map((share) => column(percentile(latencies, share).toFixed(2)));
+      print(`${`${target.name} ${beside}`.padEnd(45)}${shares.join('')}`);
+      total += await target.count();
+      await target.close();
+    }
+  }
+  return total;
+}
+
+async function benchReads(size: Size, folder: string, keys: number, print: Print): Promise<number> {
+  const wanted = randomKeys(keys, readCounts[size]);
+  const location = join(folder, `reads-${keys}`);
+  const filling = await openEngine({ location });
+  await fill(filling, keys);
+  await filling.close();
+  const engine = await openEngine({ location });
+  const ours = await readEngine(engine, wanted);
+  const memory = anonymousMiB();
+  await engine.close();
+  const level = await fillLevel(join(folder, `level-${keys}`), keys);
+  const bare = await readLevel(level, wanted);
+  await level.close();
+  print('');
+  print(`reads a second of ${keys} keys${column('engine')}${column('classic-level')}`);
+  const row = (name: string, speed: number, other?: number): void =>
+    print(
+      `${name.padEnd(30)}${column(Math.round(speed))}${other === undefined ? '' : column(Math.round(other))}`,
+    );
+  row('get', ours.get, bare.get);
+  row('rows of pages of 100', ours.range, bare.range);
+  row('snapshots taken and closed', ours.snapshot);
+  row('get from a snapshot', ours.snapshotGet);
+  if (memory !== undefined) print(`anonymous memory: ${Math.round(memory)} MiB`);
+  return ours.sum;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
