@@ -42,12 +42,11 @@ export class Exchange {
   readonly #limits: ExchangeLimits;
   readonly #startedAt = performance.now();
   #reply: Reply | undefined;
+  #isComplete = false;
   #isSending = false;
   #sent = 0;
   #seen = -1;
   #seenAt = 0;
-  /** Wakes the sender when the socket takes more or is closed. */
-  #wake: (() => void) | undefined;
 
   constructor(
     endpoint: Responder,
@@ -62,25 +61,31 @@ export class Exchange {
     this.#limits = limits;
     this.#body = new RequestBody(request, response, expectsContinue);
     this.#head = headOf(request);
-    response.on('drain', () => this.#moved());
-    response.on('close', () => this.#moved());
+    // A response whose socket was destroyed under it finishes as well; node's own listener may destroy it.
+    response.prependListener('finish', () => {
+      this.#isComplete = !request.socket.destroyed;
+    });
   }
 
   /** Answers; resolves when the answer is handed to the socket, or nobody waits for it. `last`: close after it. */
   async run(isLast: () => boolean): Promise<void> {
-    let reply = await this.#endpoint.respond(this.#head, this.#body);
-    if (isStream(reply.body)) {
-      reply = await this.#sendStream(reply, reply.body, isLast());
-      if (isStream(reply.body)) return; // it is sent
-    }
+    const reply = await this.#endpoint.respond(this.#head, this.#body);
     this.#reply = reply;
-    this.#sendWhole(reply, reply.body as Buffer | string | undefined, isLast());
+    const { body } = reply;
+    if (isSmall(body)) this.#sendWhole(reply, body, isLast());
+    else {
+      const pieces = typeof body === 'string' || Buffer.isBuffer(body) ? alone(body) : body;
+      const refusal = await this.#sendStream(reply, pieces, isLast());
+      if (refusal === undefined) return;
+      this.#reply = refusal;
+      this.#sendWhole(refusal, refusal.body as string | undefined, isLast());
+    }
   }
 
   finished(): Finished | undefined {
     if (this.#reply === undefined) return undefined;
     const ms = performance.now() - this.#startedAt;
-    return { reply: this.#reply, head: this.#head, ms, isComplete: this.#response.writableFinished };
+    return { reply: this.#reply, head: this.#head, ms, isComplete: this.#isComplete };
   }
 
   /** Ends an exchange whose client has not moved for too long, although it is its turn. */
@@ -94,13 +99,6 @@ export class Exchange {
       if (this.#body.isAwaited) this.#body.fail(new StorageError('OperationTimedOut'));
       else this.#request.socket.destroy();
     }
-  }
-
-  #moved(): void {
-    this.#sent++;
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
   }
 
   #sendWhole(reply: Reply, body: Buffer | string | undefined, isLast: boolean): void {
@@ -152,8 +150,7 @@ export class Exchange {
   }
 
   /** Sends a body piece by piece. An error before the first piece is given back as an answer of its own. */
-  async #sendStream(reply: Reply, body: AsyncIterable<Buffer>, isLast: boolean): Promise<Reply> {
-    this.#reply = reply;
+  async #sendStream(reply: Reply, body: AsyncIterable<Buffer>, isLast: boolean): Promise<Reply | undefined> {
     const iterator = body[Symbol.asyncIterator]();
     try {
       let next: IteratorResult<Buffer>;
@@ -166,13 +163,14 @@ export class Exchange {
       const sent = this.#writeHead(reply, close);
       if (sent !== reply) {
         this.#response.end(sent.body);
-        return reply;
+        return undefined;
       }
       if (this.#body.unreadBytes > 0) this.#body.discard();
       while (!next.done && !this.#response.destroyed) {
         await this.#sendChunk(next.value);
         next = await iterator.next();
       }
+      this.#isSending = true;
       this.#response.end();
     } catch (error) {
       this.#endpoint.failed(error, reply);
@@ -180,7 +178,7 @@ export class Exchange {
     } finally {
       await iterator.return?.();
     }
-    return reply;
+    return undefined;
   }
 
   async #sendChunk(chunk: Buffer): Promise<void> {
@@ -190,18 +188,33 @@ export class Exchange {
     }
   }
 
+  /** Until the socket takes more, or is closed. */
   async #drained(): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed || !response.writableNeedDrain) return;
     this.#isSending = true;
     await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (this.#response.destroyed || !this.#response.writableNeedDrain) this.#moved();
+      const wake = () => {
+        response.off('drain', wake);
+        response.off('close', wake);
+        resolve();
+      };
+      response.on('drain', wake);
+      response.on('close', wake);
     });
     this.#isSending = false;
+    this.#sent++;
   }
 }
 
-function isStream(body: Reply['body']): body is AsyncIterable<Buffer> {
-  return body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body);
+function isSmall(body: Reply['body']): body is Buffer | string | undefined {
+  return (
+    body === undefined || ((typeof body === 'string' || Buffer.isBuffer(body)) && body.length <= pieceBytes)
+  );
+}
+
+async function* alone(body: string | Buffer): AsyncGenerator<Buffer> {
+  yield Buffer.isBuffer(body) ? body : Buffer.from(body);
 }
 
 function headOf(request: IncomingMessage): RequestHead {

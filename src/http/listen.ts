@@ -107,11 +107,16 @@ export class Listener {
     const exchange = new Exchange(this.#endpoint, request, response, expectsContinue, this.#limits);
     this.#exchanges.add(exchange);
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-    response.on('close', () => this.#done(exchange, socket));
-    exchange.run(this.#stopping).catch((error: unknown) => {
+    let open = 2; // it is over when its handler is done and its answer is out, or the client gone
+    const over = () => {
+      if (--open === 0) this.#done(exchange, socket);
+    };
+    response.on('close', over);
+    exchange.run(this.#stopping).then(over, (error: unknown) => {
       // Nothing on the way may throw; if it does, one connection is the price and not the process.
       this.#endpoint.failed(error);
       socket.destroy();
+      over();
     });
   }
 

@@ -1,7 +1,5 @@
-// Percent-encoding, decoded exactly once. What does not decode to UTF-8 is refused, never guessed.
-//
-// node hands over a URL as one character for each byte, so a client that sends UTF-8 without encoding it
-// is understood as well.
+// Percent-encoding, decoded exactly once. What does not decode to UTF-8 is refused, never guessed; so is a
+// byte beyond ASCII that was not encoded, as node's parser refuses it in a request line.
 
 import { invalidParameter, StorageError } from '../services/common/errors.js';
 
@@ -51,19 +49,15 @@ function parameterOf(part: string): [name: string, value: string] {
   return [name.toLowerCase(), value];
 }
 
-const encoded = /[%\u0080-\uffff]/;
-const unencoded = /[\u0080-\uffff]/g;
+const needsDecoding = /[%\u0080-\uffff]/;
+const beyondAscii = /[\u0080-\uffff]/;
 
 function decode(raw: string): string | undefined {
-  if (!encoded.test(raw)) return raw;
+  if (!needsDecoding.test(raw)) return raw;
+  if (beyondAscii.test(raw)) return undefined;
   try {
-    return decodeURIComponent(encodeBytes(raw));
+    return decodeURIComponent(raw);
   } catch {
     return undefined; // a stray %, an overlong or cut sequence, half a surrogate pair
   }
-}
-
-/** Bytes above ASCII that came as they are, percent-encoded. */
-function encodeBytes(raw: string): string {
-  return raw.replace(unencoded, (byte) => `%${(byte.charCodeAt(0) & 0xff).toString(16)}`);
 }

@@ -133,8 +133,8 @@ class Reader {
       seen ??= new Set();
       if (seen.has(key)) this.#fail(`'${key}' is a duplicate attribute name.`);
       seen.add(key);
-      this.#resolve(value, this.#at);
       this.#at += whole.length;
+      this.#resolve(value, this.#at - value.length);
     }
   }
 

@@ -109,6 +109,12 @@ export class Wire {
     this.#socket.resetAndDestroy();
   }
 
+  /** What was sent and has not left this process: the other side does not read. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** Reads no more. */
   pause(): this {
     this.#socket.pause();
     return this;

@@ -1,6 +1,6 @@
-// Requests for the tests of authorization, made without a socket.
+// Requests for tests, made without a socket.
 
-import type { Body } from '../body.js';
+import { bodyOf } from '../body.js';
 import { Call, type ServiceName } from '../call.js';
 import type { AuthorizeContext } from './types.js';
 
@@ -19,6 +19,7 @@ export interface Extra {
   readonly rawHeaders?: readonly string[];
   readonly remoteAddress?: string;
   readonly secure?: boolean;
+  readonly body?: string;
 }
 
 /** `GET /account/container/name?query`, or a whole URL with the account in the host. */
@@ -31,19 +32,13 @@ export function callOf(service: ServiceName, request: string, extra: Extra = {})
     headers[`${rawHeaders[at]}`.toLowerCase()] ??= `${rawHeaders[at + 1]}`;
   }
   const { remoteAddress = '127.0.0.1', secure = false } = extra;
-  return new Call({ method, url, headers, rawHeaders, remoteAddress, secure }, noBody, 'id', now, {
+  const body = bodyOf(Buffer.from(extra.body ?? ''));
+  return new Call({ method, url, headers, rawHeaders, remoteAddress, secure }, body, 'id', now, {
     service,
     account: (name) => (name === account ? { secondary: true, cors: [] } : undefined),
     pathStyleOnly: false,
   });
 }
-
-const noBody: Body = {
-  declaredLength: undefined,
-  requireLength: () => 0,
-  readAll: async () => Buffer.alloc(0),
-  async *[Symbol.asyncIterator]() {},
-};
 
 /** A world with the one account, nothing stored and the clock at `now`. */
 export function contextOf(changes: Partial<AuthorizeContext> = {}): AuthorizeContext {
