@@ -46,6 +46,7 @@ interface Waiting {
 
 const bytesBeforeNegotiate = 128 * 1024;
 const bytesQueuedOut = 16 * 1024 * 1024;
+const bytesCopiedOut = 16 * 1024;
 
 export class Connection {
   readonly server: ServerContext;
@@ -274,10 +275,17 @@ export class Connection {
     this.write(sealedBy?.canSeal ? sealedBy.seal(pieces) : pieces);
   }
 
+  /** Small messages go out in one piece, which costs less than gathering; large ones are not copied. */
   write(pieces: readonly Buffer[]): void {
     if (this.#closed) return;
+    const size = totalSize(pieces);
+    const prefix = framePrefix(size);
+    if (size <= bytesCopiedOut) {
+      this.socket.write(Buffer.concat([prefix, ...pieces], prefix.length + size));
+      return;
+    }
     this.socket.cork();
-    this.socket.write(framePrefix(totalSize(pieces)));
+    this.socket.write(prefix);
     for (const piece of pieces) this.socket.write(piece);
     this.socket.uncork();
   }

@@ -10,6 +10,7 @@ import {
   type BreakCause,
   breakFor,
   breakNeedsAck,
+  breaksItself,
   type CacheKind,
   caching,
   grantState,
@@ -21,7 +22,7 @@ import type { FileRefusal } from './refusals.js';
 export type CacheWish = Readonly<
   | { kind: 'none' }
   | { kind: 'oplock'; state: number }
-  | { kind: 'lease'; key: string; state: number; epoch: number }
+  | { kind: 'lease'; key: string; state: number; epoch: number | undefined }
 >;
 
 export interface BreakNotice {
@@ -31,7 +32,7 @@ export interface BreakNotice {
   readonly key: string;
   readonly from: number;
   readonly to: number;
-  readonly epoch: number;
+  readonly epoch: number | undefined;
   readonly needsAck: boolean;
 }
 
@@ -40,7 +41,8 @@ export interface Cache {
   /** The lease key; an oplock has that of its open alone. */
   readonly key: string;
   state: number;
-  epoch: number;
+  /** Counts changes of state, where the client asked for it. */
+  epoch: number | undefined;
   readonly opens: Set<bigint>;
   breaking: { to: number; next: number; stop: () => void } | undefined;
 }
@@ -86,13 +88,13 @@ export class Caches {
     const state = grantState(wish.state, { kind: wish.kind, others, ...file });
     if (own) {
       own.opens.add(open);
-      const upgraded = own.breaking ? own.state : upgradeState(own.state, state);
-      if (upgraded !== own.state) own.epoch = (own.epoch + 1) & 0xffff;
+      const upgraded = own.breaking ? own.state : upgradeState(own.state, wish.state, state);
+      if (upgraded !== own.state) own.epoch = nextEpoch(own.epoch);
       own.state = upgraded;
       return own;
     }
     if (state === caching.none && wish.kind === 'oplock') return undefined;
-    const epoch = wish.kind === 'lease' ? (wish.epoch + 1) & 0xffff : 0;
+    const epoch = wish.kind === 'lease' ? nextEpoch(wish.epoch) : undefined;
     const cache: Cache = { kind: wish.kind, key, state, epoch, opens: new Set([open]), breaking: undefined };
     this.#all.push(cache);
     return cache;
@@ -105,7 +107,8 @@ export class Caches {
   break(cause: BreakCause, except: string | undefined, only?: (cache: Cache) => boolean): boolean {
     let wait = false;
     for (const cache of [...this.#all]) {
-      if (cache.key === except || (only && !only(cache))) continue;
+      if (cache.key === except && !breaksItself(cause, cache.kind, cache.state)) continue;
+      if (only && !only(cache)) continue;
       const due = breakFor(cause, cache.kind, cache.state);
       if (!due) continue;
       wait ||= due.wait;
@@ -121,7 +124,7 @@ export class Caches {
     }
     const from = cache.state;
     const needsAck = breakNeedsAck(from);
-    cache.epoch = (cache.epoch + 1) & 0xffff;
+    cache.epoch = nextEpoch(cache.epoch);
     if (needsAck) {
       const stop = this.#host.schedule(breakTimeoutMs, () => this.#settle(cache, this.#offered(cache)));
       cache.breaking = { to, next: to, stop };
@@ -171,6 +174,10 @@ export class Caches {
     const at = this.#all.indexOf(cache);
     if (at >= 0) this.#all.splice(at, 1);
   }
+}
+
+function nextEpoch(epoch: number | undefined): number | undefined {
+  return epoch === undefined ? undefined : (epoch + 1) & 0xffff;
 }
 
 export function ownKey(open: bigint): string {

@@ -7,11 +7,11 @@
 //
 //   cause                               R     RH    RW    RWH   batch
 //   open                                R     RH    R+    RH+   R+
-//   open that violates sharing          R     R+    RW    RW+   -+
+//   open that violates sharing          R     R+    RW    RW+   R+
 //   open that overwrites                -     -     -+    -+    -+
 //   write, resize                       -     -     -     -     -
 //   lock of a range                     -     -     -     -     -
-//   rename, delete, REST delete,        R     R+    RW    RW+   RW+
+//   rename, delete, REST delete,        R     R+    RW    RW+   R+
 //     REST lease
 //   REST read                           R     RH    R+    RH+   R+
 //   REST write                          -     -     -+    -+    -+
@@ -28,11 +28,11 @@ export type CacheKind = 'oplock' | 'lease';
 const breaks = {
   //                   keeps     batch   waits for a holder that has
   open:              { keeps: rh,   batch: read, waits: write },
-  sharingViolation:  { keeps: rw,   batch: none, waits: handle },
+  sharingViolation:  { keeps: rw,   batch: read, waits: handle },
   overwrite:         { keeps: none, batch: none, waits: write },
   write:             { keeps: none, batch: none, waits: none },
   lock:              { keeps: none, batch: none, waits: none },
-  renameOrDelete:    { keeps: rw,   batch: rw,   waits: handle },
+  renameOrDelete:    { keeps: rw,   batch: read, waits: handle },
   restRead:          { keeps: rh,   batch: read, waits: write },
   restWrite:         { keeps: none, batch: none, waits: write },
 } as const;
@@ -50,6 +50,11 @@ export function breakFor(
   const to = state & keeps;
   if (to === state) return undefined;
   return { to, wait: (state & row.waits) !== 0 };
+}
+
+/** Writing and locking through a handle take away its own level II too, but not what a lease of its own holds. */
+export function breaksItself(cause: BreakCause, kind: CacheKind, state: number): boolean {
+  return kind === 'oplock' && state === read && (cause === 'write' || cause === 'lock');
 }
 
 /** Whether a break to less is told and acknowledged, or told only: nothing but R is lost at once. */
@@ -87,7 +92,8 @@ export function grantState(wanted: number, file: GrantContext): number {
   return state;
 }
 
-/** A lease that is asked for again: more if the file allows it, never less, nothing new while breaking. */
-export function upgradeState(current: number, granted: number): number {
-  return (granted & current) === current ? granted : current;
+/** A lease that is asked for again: more if the file allows all that is asked for, else what it was. */
+export function upgradeState(current: number, wanted: number, granted: number): number {
+  const more = legalState(wanted);
+  return granted === more && (more & current) === current ? more : current;
 }

@@ -97,7 +97,7 @@ async function openExisting(
   const granted = grantedAccess(request, node.attributes, context.volume.readOnly);
   if (leaseRefusesOpen(node.leased, granted, overwrites)) throw new FileRefused('SharingViolation');
 
-  const reserved = await reserve(context, request, node, granted, overwrites);
+  const reserved = await reserve(context, request, node, granted, overwrites ? 'overwrites' : 'opens');
   if ('wait' in reserved) return reserved;
   const opened = overwrites ? await overwrite(tx, request, node, action) : node;
   return done({ node: opened, access: granted, action, cache: reserved.cache });
@@ -152,12 +152,14 @@ async function reserve(
   request: OpenFileRequest,
   node: FileNode,
   granted: number,
-  overwrites: boolean,
+  does: 'opens' | 'creates' | 'overwrites',
 ): Promise<Readonly<{ wait: Promise<void> } | { cache: Cache | undefined }>> {
-  const { id, share, deleteOnClose, owner } = request;
-  const wish: CacheWish = node.directory || context.volume.readOnly ? { kind: 'none' } : request.wish;
+  const { id, share, deleteOnClose, owner, wish } = request;
   const reserved = await context.opens.reserve({
-    ...{ id, share, deleteOnClose, owner, overwrites, wish },
+    ...{ id, share, deleteOnClose, owner, wish },
+    overwrites: does === 'overwrites',
+    creates: does === 'creates',
+    cacheable: !node.directory && !context.volume.readOnly,
     ...{ volume: context.volume.id, file: node.id, access: granted },
   });
   if (reserved.outcome === 'refused') throw new FileRefused(reserved.code);
@@ -204,7 +206,7 @@ async function createMissing(
   });
   // Who creates a file may write it through this handle, read-only or not.
   const granted = grantedAccess(request, 0, false);
-  const reserved = await reserve(context, request, node, granted, false);
+  const reserved = await reserve(context, request, node, granted, 'creates');
   if ('wait' in reserved) return reserved;
   return done({ node, access: granted, action, cache: reserved.cache });
 }

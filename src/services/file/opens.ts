@@ -29,8 +29,12 @@ export interface OpenRequest {
   readonly share: number;
   /** The open truncates or replaces a file that exists. */
   readonly overwrites: boolean;
+  /** The file is new: then even an open of its attributes alone may cache. */
+  readonly creates: boolean;
   readonly deleteOnClose: boolean;
   readonly wish: CacheWish;
+  /** Not a directory nor in a snapshot: only then the wish can be granted. */
+  readonly cacheable: boolean;
   readonly owner: HandleOwner;
 }
 
@@ -150,7 +154,9 @@ export class Opens {
 
   #grant(file: OpenFile, request: OpenRequest): Cache | undefined {
     const { wish, id } = request;
-    if (wish.kind === 'none' || attributesOnly(request.access)) return undefined;
+    if (wish.kind === 'none' || !request.cacheable) return undefined;
+    const uses = !attributesOnly(request.access) || request.overwrites || request.creates;
+    if (wish.kind === 'oplock' && !uses) return undefined;
     const sameKey = wish.kind === 'lease' ? file.caches.withKey(wish.key)?.opens : undefined;
     const otherOpens = [...file.handles.values()].some(
       (handle) => handle.id !== id && !sameKey?.has(handle.id) && !attributesOnly(handle.access),

@@ -31,7 +31,7 @@ export function cacheWish(call: Call, level: number, lease: Buffer | undefined):
 function leaseWish(call: Call, bytes: Buffer): CacheWish {
   if (bytes.length !== leaseV1.size && bytes.length !== leaseV2.size) throw new Refused('INVALID_PARAMETER');
   const { leaseKey, state } = leaseV1.read(bytes);
-  const epoch = bytes.length === leaseV2.size ? leaseV2.read(bytes).epoch : 0;
+  const epoch = bytes.length === leaseV2.size ? leaseV2.read(bytes).epoch : undefined;
   return { kind: 'lease', key: leaseName(call, leaseKey), state, epoch };
 }
 
@@ -62,7 +62,7 @@ export function cacheReply(
   const leaseKey = leaseKeyOf(cache.key);
   const context =
     asked.length === leaseV2.size
-      ? leaseV2.make({ leaseKey, state, flags, parentKey: leaseV2.read(asked).parentKey, epoch })
+      ? leaseV2.make({ leaseKey, state, flags, parentKey: leaseV2.read(asked).parentKey, epoch: epoch ?? 0 })
       : leaseV1.make({ leaseKey, state, flags });
   return { level: oplockLevel.lease, contexts: [['RqLs', context]] };
 }

@@ -21,7 +21,7 @@ export function sendBreak(connection: Connection, session: Session, notice: Brea
     notice.kind === 'oplock'
       ? oplockBreakBody.make({ level: levelOf(notice.to), fileId: fileIdBytes(notice.open) })
       : leaseBreakNotice.make({
-          epoch: notice.epoch,
+          epoch: notice.epoch ?? 0,
           flags: notice.needsAck ? ackRequired : 0,
           leaseKey: leaseKeyOf(notice.key),
           currentState: notice.from,
