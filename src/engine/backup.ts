@@ -114,6 +114,8 @@ export class Backups {
       await options.during?.(snapshot);
       options.signal?.throwIfAborted();
       const info = this.#describe(options.kind, snapshot.seen, chain);
+      // The name of the rows as well: the metadata must not be there without them.
+      await this.#files.syncFolder(folder);
       await writeMetadata(this.#files, folder, { ...info, stamp, clock, ...written });
       return info;
     } catch (error) {

@@ -10,7 +10,7 @@
 
 import { mapKey } from '../base/bytes.js';
 import { SystemClock } from '../base/clock.js';
-import { realFiles } from '../base/files.js';
+import { type Files, realFiles } from '../base/files.js';
 import { Stamps } from '../base/stamps.js';
 import { type BackupSource, Backups } from './backup.js';
 import { measureChange, onlyFrees, onlyReads } from './change.js';
@@ -56,6 +56,8 @@ export interface EngineOptions {
   readonly retryMs?: number;
   /** How much may be noted for incremental backups before the next one must be full; 256 MiB unless given. */
   readonly maxChangeLogBytes?: number;
+  /** Where backups are written. */
+  readonly files?: Files;
 }
 
 /** At most so much waits for the disk; then `commit` waits. */
@@ -109,7 +111,7 @@ class LevelEngine implements Engine, GroupWriter {
     this.stamps = options.stamps ?? new Stamps(this.clock);
     this.#space = new Space(disk, options.floorBytes ?? defaultFloorBytes);
     this.#changeLog = new ChangeLog(options.maxChangeLogBytes ?? defaultChangeLogBytes);
-    this.#backups = new Backups(this.#backupSource(), this.#changeLog, realFiles);
+    this.#backups = new Backups(this.#backupSource(), this.#changeLog, options.files ?? realFiles);
     this.#live = new LiveStore(disk, {
       load: (store) => this.#changeLog.load(store),
       marks: (found) => this.#marksAfter(found),
