@@ -190,6 +190,24 @@ function ranges(it: It): void {
     assert.equal(await show('z', 1), 'a ...');
   });
 
+  it('a page of no rows still tells whether there are any', async (engine) => {
+    await durable(engine, put('a'));
+    const shown = await engine.range(bytes('a'), undefined, { limit: 0 });
+    assert.deepEqual([shown.rows.length, shown.more], [0, true]);
+    assert.equal((await engine.range(bytes('b'), undefined, { limit: 0 })).more, false);
+  });
+
+  it('what the engine keeps for itself is in no range', async (engine) => {
+    await durable(engine, put('a'), put('\xfe\xff'));
+    for (const to of [undefined, bytes('\xff'), bytes('\xff\xff\xff')]) {
+      assert.equal(keysOf(await engine.range(bytes(''), to)), 'a \xfe\xff');
+      assert.equal(keysOf(await engine.range(bytes(''), to, { reverse: true, limit: 1 })), '\xfe\xff');
+      assert.equal(keysOf(await engine.range(bytes('\xff'), to)), '');
+    }
+    using snapshot = engine.snapshot();
+    assert.equal(keysOf(await snapshot.range(bytes('b'), bytes('\xff\xff'))), '\xfe\xff');
+  });
+
   it('a page ends after the row that brings it to its bytes', async (engine) => {
     await durable(engine, ...['a', 'b', 'c', 'd'].map((key) => put(key, 'x'.repeat(99))));
     const page = await engine.range(bytes('a'), undefined, { maxBytes: 150 });

@@ -59,7 +59,7 @@ export class Groups {
   #lastVersion: Version = 0;
   #durableVersion: Version = 0;
   #busy = false;
-  readonly #lost: { readonly first: Version; readonly last: Version }[] = [];
+  readonly #lost: { readonly first: Version; last: Version }[] = [];
 
   constructor(writer: GroupWriter) {
     this.#writer = writer;
@@ -150,7 +150,9 @@ export class Groups {
     const groups = this.#list;
     const first = groups[0];
     assert(first !== undefined, 'only what is there can be lost');
-    this.#lost.push({ first: first.firstVersion, last: this.#lastVersion });
+    const before = this.#lost.at(-1);
+    if (before !== undefined && before.last + 1 === first.firstVersion) before.last = this.#lastVersion;
+    else this.#lost.push({ first: first.firstVersion, last: this.#lastVersion });
     this.#list = [];
     this.#bytes = 0;
     this.#writer.lost(reason, cause);
@@ -167,15 +169,16 @@ export class Groups {
     const group = this.#list[0];
     assert(group !== undefined, 'a write begins with a group');
     group.sealed = true;
-    let reason: 'store' | 'after' = 'after';
+    let failed: 'after' | 'store' | undefined = 'after';
     try {
       if (group.afters.length > 0) await Promise.all(group.afters);
-      reason = 'store';
+      failed = 'store';
       await this.#writer.write(group);
-      this.#written(group);
+      failed = undefined;
     } catch (cause) {
-      this.#lose(reason, cause);
+      this.#lose(failed ?? 'store', cause);
     }
+    if (failed === undefined) this.#written(group);
     this.#busy = false;
     this.#kick();
   }

@@ -23,8 +23,8 @@ export function readPage(
   range: { readonly from: Key; readonly to: Key | undefined },
   options: RangeOptions = {},
 ): Promise<Page> {
-  const reader = new PageReader(store, snapshot, view, range.from, range.to ?? endOfKeys, options);
-  return reader.read();
+  const to = range.to === undefined || compareBytes(range.to, endOfKeys) > 0 ? endOfKeys : range.to;
+  return new PageReader(store, snapshot, view, range.from, to, options).read();
 }
 
 class PageReader {
@@ -54,8 +54,8 @@ class PageReader {
   ) {
     this.#store = store;
     this.#reverse = options.reverse ?? false;
-    this.#limit = Math.max(1, options.limit ?? defaultLimit);
-    this.#maxBytes = options.maxBytes ?? defaultMaxBytes;
+    this.#limit = Math.max(0, options.limit ?? defaultLimit);
+    this.#maxBytes = Math.max(1, options.maxBytes ?? defaultMaxBytes);
     this.#keysOnly = options.keysOnly ?? false;
     this.#overlay = new OverlayCursor(view, from, to, this.#reverse);
     this.#cursor = store.cursor({

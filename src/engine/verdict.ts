@@ -6,7 +6,7 @@ import type { Add, Change, Key, Version, Versioned, Write } from './engine.js';
 import { ConflictError, LimitError } from './errors.js';
 import { LevelPage } from './watches.js';
 
-export type Seen = Pick<Versioned, 'version' | 'seen'>;
+type Seen = Pick<Versioned, 'version' | 'seen'>;
 
 /** The newest commit that the reads depend on, or a conflict. `lastLost`: the newest version ever lost, or 0. */
 export function judgeReads({ reads, pages }: Change, newest: (key: Key) => Seen, lastLost: Version): Version {
