@@ -37,8 +37,11 @@ export class CheckedLevel {
     // Tables that came since the first time were written by this process.
     if (!this.#opened) this.#guard = await guardTables(this.#files, this.#location, tables, this.#options);
     await cutTornEnds(this.#files, tornEnds);
-    const store = await openLevelStore(this.#records);
     const marks = new MarkWriter(this.#files, this.#location, this.#records);
+    const store = await openLevelStore(this.#records).catch((error: unknown) => {
+      marks.close();
+      throw error;
+    });
     if (!this.#opened) void this.#guard?.checkAll();
     this.#opened = true;
     return watched(store, () => this.#activeGuard(), marks);

@@ -56,7 +56,7 @@ export class MarkWriter {
   readonly #mark: number;
   #log: { readonly number: number; readonly file: number; size: number } | undefined;
 
-  /** Of the LevelDB in `records`, which is open. */
+  /** Of the LevelDB in `records`, which is about to be opened. */
   constructor(files: Files, location: string, records: string) {
     this.#files = files;
     this.#records = records;

@@ -201,7 +201,7 @@ test('a file that is missing or has another size is named', async () => {
 });
 
 test('a log with acknowledged writes that no table has is missed, one that became a table is not', async () => {
-  await refuses(made, { logNumber: whole.logNumber + 4, size: 10 }, /it is missing, and holds acknowledged/);
+  await refuses(made, { logNumber: whole.logNumber + 4, size: 10 }, /it is missing, and held acknowledged/);
   await outcome(made, { logNumber: whole.logNumber - 1, size: 1e9 });
 });
 

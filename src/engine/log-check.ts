@@ -60,7 +60,7 @@ export async function checkRecords(
     throw missing(manifest, join(folder, logName(manifest.state.logNumber)));
   }
   if (mark !== undefined && mark.logNumber >= manifest.state.logNumber && !numbers.includes(mark.logNumber)) {
-    throw damage(join(folder, logName(mark.logNumber)), 'it is missing, and holds acknowledged writes');
+    throw lostEnd(join(folder, logName(mark.logNumber)), 'it is missing, and held acknowledged writes');
   }
   const tornLogs = await checkLogs(files, folder, numbers, mark, visit);
   return { tables, tornEnds: [...manifest.tornEnds, ...tornLogs] };
@@ -77,6 +77,14 @@ export async function cutTornEnds(files: Files, tornEnds: readonly TornEnd[]): P
 
 export function damage(path: string, what: string): DamageError {
   return new DamageError(`Damaged file ${path}: ${what}. Restore a backup into another folder.`);
+}
+
+/** What was acknowledged is gone, and what is left may be all there is. */
+function lostEnd(path: string, what: string): DamageError {
+  return new DamageError(
+    `Damaged file ${path}: ${what}. Restore a backup into another folder; or, to go on without what was ` +
+      'written there, remove the file `durable` from the data folder.',
+  );
 }
 
 /** What `read` returns; what it finds malformed is damage of the file. */
