@@ -12,7 +12,8 @@ export function decodePath(raw: string): string {
 
 /**
  * Names in lower case, values decoded, the first of several; a parameter without `=` is empty. `+` is a
- * plus, as the service's clients have it.
+ * plus, as the service's clients have it; only in the options of OData (`$filter`), where they write it for
+ * a blank, it is one.
  */
 export function parseQuery(raw: string): Map<string, string> {
   const query = new Map<string, string>();
@@ -41,10 +42,10 @@ function parameterOf(part: string): [name: string, value: string] {
   const equals = part.indexOf('=');
   const rawName = equals < 0 ? part : part.slice(0, equals);
   const name = decode(rawName);
-  const value = equals < 0 ? '' : decode(part.slice(equals + 1));
+  const sent = equals < 0 ? '' : part.slice(equals + 1);
+  const value = decode(name?.startsWith('$') ? sent.replaceAll('+', ' ') : sent);
   if (name === undefined || value === undefined) {
-    const rawValue = equals < 0 ? '' : part.slice(equals + 1);
-    throw invalidParameter(name ?? rawName, rawValue, 'The value is not percent-encoded UTF-8.');
+    throw invalidParameter(name ?? rawName, sent, 'The value is not percent-encoded UTF-8.');
   }
   return [name.toLowerCase(), value];
 }
