@@ -1,48 +1,33 @@
 #!/usr/bin/env node
-// The command line.
+// The command line: what people meet first. Each command is loaded when it is asked for.
 
-import { parseArgs } from 'node:util';
-import type { ServiceName } from '../http/call.js';
-import { developmentAccount, parseAzuriteAccounts } from '../services/common/accounts.js';
-import { defaultExtentLimitBytes, defaultPorts, loopback, type ServiceAddress } from './config.js';
-import { serve } from './serve.js';
+import { readFileSync } from 'node:fs';
+import { helpText, parseCommandLine, UsageError } from './command-line.js';
 
-const names = Object.keys(defaultPorts) as ServiceName[];
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      location: { type: 'string', short: 'l' },
-      inMemoryPersistence: { type: 'boolean' },
-      ...Object.fromEntries(
-        names.flatMap((name) => [
-          [`${name}Host`, { type: 'string' as const }],
-          [`${name}Port`, { type: 'string' as const }],
-        ]),
-      ),
-    },
-  });
-  const given = values as Readonly<Record<string, string | boolean | undefined>>;
-  const address = (name: ServiceName): ServiceAddress => ({
-    host: String(given[`${name}Host`] ?? loopback),
-    port: Number(given[`${name}Port`] ?? defaultPorts[name]),
-  });
-  const accounts = process.env['AZURITE_ACCOUNTS'];
-  const server = await serve({
-    data: values.inMemoryPersistence
-      ? { memory: true, extentLimitBytes: defaultExtentLimitBytes }
-      : { location: String(given['location'] ?? './lazuli-data') },
-    services: Object.fromEntries(names.map((name) => [name, address(name)])),
-    accounts: accounts === undefined ? [developmentAccount] : parseAzuriteAccounts(accounts),
-    pathStyleOnly: false,
-  });
-  for (const [name, url] of Object.entries(server.urls))
-    console.log(`Lazuli ${name} service listens at ${url}`);
-  console.log('Lazuli is ready');
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void server.stop().then(() => process.exit(0)));
-  }
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) return print(helpText(version()));
+  if (args.includes('--version') || args.includes('-v')) return print(version());
+  const { command, given } = parseCommandLine(args);
+  const { runServer } = await import('./run.js');
+  return runServer(command, given);
 }
 
-await main();
+function version(): string {
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  return manifest.version;
+}
+
+function print(text: string): number {
+  console.log(text);
+  return 0;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const { message, name } = error as Error;
+  console.error(error instanceof UsageError || name === 'AccountError' ? `lazuli: ${message}` : error);
+  process.exitCode = 1;
+}
