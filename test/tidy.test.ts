@@ -30,7 +30,7 @@ function importsOf(file: string): Import[] {
   }));
 }
 
-const imports = files.flatMap(importsOf);
+const imports = files.flatMap(importsOf).filter(({ to }) => to.startsWith(source));
 const show = (file: string) => relative(source, file);
 const folder = (file: string) => show(file).split('/')[0] ?? '';
 const layer = (file: string) => layers.findIndex((row) => row.includes(folder(file)));
