@@ -380,6 +380,18 @@ function conflicts(it: It): void {
     }
   });
 
+  it('a key that was read and has changed since is a conflict, however long ago it was read', async (engine) => {
+    const old = await durable(engine, put('a', '1'), put('b', '1'));
+    assert.equal(await versionOf(engine, 'a'), old);
+    assert.equal(await versionOf(engine, 'none'), 0);
+    const now = await durable(engine, put('a', '2'), put('none', '2'));
+    const stale = ['a', 'none'].map((key) => ({ key: bytes(key), version: key === 'a' ? old : 0 }));
+    for (const read of stale) await assert.rejects(commit(engine, { reads: [read] }), ConflictError);
+    await commit(engine, { reads: stale.map(({ key }) => ({ key, version: now })), writes: [put('c')] });
+    for (const read of stale) await assert.rejects(commit(engine, { reads: [read] }), ConflictError);
+    await commit(engine, { reads: [{ key: bytes('b'), version: old }], writes: [put('d')] });
+  });
+
   it('of many that read the same and write it, one is first', async (engine) => {
     await durable(engine, put('a', '0'));
     const version = await versionOf(engine, 'a');
