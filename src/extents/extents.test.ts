@@ -11,6 +11,7 @@ import { content, contentOf, openOn, put } from './extents.suite.js';
 import { blockBytes, groupBytes, headerBytes, storedBytes } from './layout.js';
 
 const seed = 11;
+const unused = async () => true;
 
 const lengths = [
   ...[0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 4 * blockBytes],
@@ -218,7 +219,7 @@ test('a segment is dropped when nobody has it pinned', async () => {
   const disk = new SimulatedDisk();
   await using extents = await openOn(disk);
   const extent = await put(extents, content(2 * groupBytes));
-  const drop = () => extents.drop(extent.segment);
+  const drop = () => extents.drop(extent.segment, unused);
 
   const pin = extents.pin(extent.segment);
   assert.equal(await drop(), false);
@@ -248,6 +249,33 @@ test('a segment is dropped when nobody has it pinned', async () => {
   assert.notEqual((await put(extents, content(groupBytes + 1))).segment, extent.segment);
 });
 
+test('whether a segment is used is asked when no writer can be in it, and it stays if it is', async () => {
+  await using extents = await openOn(new SimulatedDisk());
+  const extent = await put(extents, content(1000));
+  const { segment } = extent;
+  let asked = 0;
+  const used = async () => {
+    asked++;
+    using writer = await extents.write(10);
+    const next = await writer.finish();
+    assert.notEqual(next.extent.segment, segment, 'it is sealed');
+    return false;
+  };
+  {
+    using _ = await extents.write(10);
+    assert.equal(await extents.drop(segment, used), false);
+    assert.equal(asked, 0);
+  }
+  assert.equal(await extents.drop(segment, used), false);
+  assert.equal(asked, 1);
+  assert.ok((await contentOf(extents, extent)).equals(content(1000)));
+  const pinned = async () => {
+    extents.pin(segment);
+    return true;
+  };
+  assert.equal(await extents.drop(segment, pinned), false);
+});
+
 test('a reader that ends, fails or is disposed lets go', async () => {
   const disk = new SimulatedDisk();
   await using extents = await openOn(disk);
@@ -262,7 +290,7 @@ test('a reader that ends, fails or is disposed lets go', async () => {
   await assert.rejects(contentOf(extents, extent), DamageError);
   await reader.return();
   await reader.next();
-  assert.equal(await extents.drop(extent.segment), true);
+  assert.equal(await extents.drop(extent.segment, unused), true);
 });
 
 test('a pin that was forgotten ends with its memory', async () => {
@@ -274,12 +302,12 @@ test('a pin that was forgotten ends with its memory', async () => {
     extents.pin(extent.segment);
     extents.read(extent);
   })();
-  let dropped = await extents.drop(extent.segment);
+  let dropped = await extents.drop(extent.segment, unused);
   assert.equal(dropped, false);
   for (let round = 0; round < 50 && !dropped; round++) {
     await new Promise((resolve) => setImmediate(resolve));
     collect();
-    dropped = await extents.drop(extent.segment);
+    dropped = await extents.drop(extent.segment, unused);
   }
   assert.equal(dropped, true);
 });
@@ -318,8 +346,8 @@ for (const failing of ['create', 'write', 'syncFolder'] as const) {
     disk.before = undefined;
     assert.ok(await contentOf(extents, await put(extents, content(10))));
     const [first, second, last] = extents.segments();
-    assert.equal(await extents.drop(first?.number ?? 0), true);
-    assert.equal(await extents.drop(second?.number ?? 0), true);
+    assert.equal(await extents.drop(first?.number ?? 0, unused), true);
+    assert.equal(await extents.drop(second?.number ?? 0, unused), true);
     assert.deepEqual(extents.segments(), [last]);
   });
 }
@@ -342,7 +370,7 @@ test('new data is refused while too little is free, and taken again when there i
     /^NoSpaceError: the disk of \/extents is full: .* 1000000 bytes are kept free/,
   );
   assert.ok((await contentOf(extents, extent)).equals(content(10_000)));
-  assert.equal(await extents.drop(extent.segment), true);
+  assert.equal(await extents.drop(extent.segment, unused), true);
   disk.free = 2_000_000;
   await put(extents, content(200_000));
 });
@@ -354,7 +382,7 @@ test('in memory no more is held than was allowed, and what is dropped makes room
   const held = [await put(extents, bytes), await put(extents, bytes), await put(extents, bytes)];
   await assert.rejects(put(extents, bytes), /^NoSpaceError: the memory for extents is full/);
   for (const extent of held) assert.ok((await contentOf(extents, extent)).equals(bytes));
-  assert.equal(await extents.drop(held[0]?.segment ?? 0), true);
+  assert.equal(await extents.drop(held[0]?.segment ?? 0, unused), true);
   assert.ok((await contentOf(extents, await put(extents, bytes))).equals(bytes));
 });
 

@@ -1,8 +1,8 @@
 // The bytes of blobs and files: append-only segments in one folder, or in memory. docs/formats/extents.md has
 // the format, docs/decisions/extents.md the reasons.
 //
-// This layer knows files only. Which extents are live is a dictionary above, which tells `drop` when nothing in
-// a segment is; one that is pinned, by a writer, a reader or a backup, is not dropped.
+// This layer knows files only. Which extents are live is a dictionary above, which `drop` is handed a look
+// into; a segment that is pinned, by a writer, a reader or a backup, is not dropped.
 //
 //   lane     takes                  has an open segment of its own because
 //   small    256 KiB or less        its sync waits for no large body
@@ -95,9 +95,12 @@ export class Extents implements AsyncDisposable {
   readonly #folder: string;
   readonly #files: SegmentFiles;
   readonly #clock: Clock;
-  readonly #segmentBytes: number;
+  /** A segment takes no more once it has reached this. */
+  readonly segmentBytes: number;
   readonly #handles: Handles;
   readonly #space: Space;
+  /** What stays free. Moving ends in more room than there was, so it may use some of that. */
+  readonly #floors: Readonly<Record<Lane, number>>;
   readonly #pieces = new Pieces(piecesOnTheWay);
   readonly #ahead = new ReadAhead();
   readonly #segments = new Map<number, Segment>();
@@ -112,12 +115,14 @@ export class Extents implements AsyncDisposable {
     this.#folder = folder;
     this.#files = files;
     this.#clock = options.clock;
-    this.#segmentBytes = options.segmentBytes ?? 256 * MiB;
+    this.segmentBytes = options.segmentBytes ?? 256 * MiB;
+    const floor = options.floorBytes ?? 256 * MiB;
+    const moving = folder === inMemory ? -2 * this.segmentBytes : floor / 2;
+    this.#floors = { small: floor, large: floor, moved: moving };
     this.#handles = new Handles(files, options.openFiles ?? 128);
     this.#space = new Space({
       clock: options.clock,
       measure: () => files.freeBytes(folder),
-      floorBytes: options.floorBytes ?? 256 * MiB,
       what: folder === inMemory ? 'the memory for extents' : `the disk of ${folder}`,
     });
     for (const { number, bytes } of found) this.#add(number, bytes);
@@ -185,15 +190,18 @@ export class Extents implements AsyncDisposable {
     }));
   }
 
-  /** Told that nothing in it is live. False where somebody has it pinned: try again later. */
-  async drop(number: number): Promise<boolean> {
+  /**
+   * Removes a segment that nothing lives in: `unused` finds that out, and is asked when no writer can be in it
+   * any more. False where something does, or where somebody has it pinned: try again later.
+   */
+  async drop(number: number, unused: () => Promise<boolean>): Promise<boolean> {
     const segment = this.#segments.get(number);
     if (!segment) return true;
     if (this.#kept(segment)) return false;
     const appender = this.#appenders.get(number);
     appender?.seal();
     await appender?.done;
-    if (this.#kept(segment)) return false;
+    if (this.#kept(segment) || !(await unused()) || this.#kept(segment)) return false;
     this.#segments.delete(number);
     await segment.close();
     try {
@@ -220,17 +228,19 @@ export class Extents implements AsyncDisposable {
 
   async #write(lane: Lane, length: number): Promise<ExtentWriter> {
     const bytes = storedBytes(length);
-    await this.#space.admit(bytes);
+    await this.#space.admit(bytes, this.#floors[lane]);
     if (this.#closed) throw new ExtentsClosedError('the store was closed');
     const appender = this.#appender(lane);
     const ended = () => {
       appender.leave();
       this.#space.ended(bytes);
     };
+    const offset = appender.enter(bytes);
+    if (appender.segment.end >= this.segmentBytes) appender.seal();
     return new ExtentWriter({
       appender,
       pieces: this.#pieces,
-      offset: appender.enter(bytes),
+      offset,
       length,
       ended,
     });
@@ -238,8 +248,7 @@ export class Extents implements AsyncDisposable {
 
   #appender(lane: Lane): Appender {
     const current = this.#lanes.get(lane);
-    if (current && !current.ended && current.segment.end < this.#segmentBytes) return current;
-    current?.seal();
+    if (current && !current.ended) return current;
     const number = Math.max(this.#newest + 1, Math.floor(this.#clock.now()));
     const appender = new Appender(this.#add(number, headerBytes), this.#files, this.#folder);
     this.#lanes.set(lane, appender);

@@ -11,8 +11,6 @@ const freshBytes = 64 * 1024 * 1024;
 export interface SpaceOptions {
   readonly clock: Clock;
   readonly measure: () => Promise<number>;
-  /** So much stays free. */
-  readonly floorBytes: number;
   /** What is full, for the message. */
   readonly what: string;
 }
@@ -30,13 +28,13 @@ export class Space {
     this.#options = options;
   }
 
-  /** Promises room for so many bytes, until `ended`; refused with `NoSpaceError`. */
-  async admit(bytes: number): Promise<void> {
+  /** Promises room for so many bytes, until `ended`, if `floorBytes` stay free; else a `NoSpaceError`. */
+  async admit(bytes: number, floorBytes: number): Promise<void> {
     const age = this.#options.clock.now() - this.#measuredAt;
     if (age > freshMs || this.#written > freshBytes) await this.#measure();
     // Space that came back is seen before anybody is refused.
-    if (!this.#fits(bytes)) await this.#measure();
-    if (!this.#fits(bytes)) throw this.#refusal(bytes);
+    if (!this.#fits(bytes + floorBytes)) await this.#measure();
+    if (!this.#fits(bytes + floorBytes)) throw this.#refusal(bytes, floorBytes);
     this.#promised += bytes;
   }
 
@@ -47,7 +45,7 @@ export class Space {
   }
 
   #fits(bytes: number): boolean {
-    return this.#free - this.#promised - this.#written - bytes >= this.#options.floorBytes;
+    return this.#free - this.#promised - this.#written >= bytes;
   }
 
   #measure(): Promise<void> {
@@ -64,8 +62,8 @@ export class Space {
     this.#measuredAt = this.#options.clock.now();
   }
 
-  #refusal(bytes: number): NoSpaceError {
-    const { what, floorBytes } = this.#options;
+  #refusal(bytes: number, floorBytes: number): NoSpaceError {
+    const { what } = this.#options;
     const kept = floorBytes > 0 ? `; ${floorBytes} bytes are kept free` : '';
     return new NoSpaceError(`${what} is full: ${bytes} bytes more do not fit into ${this.#free}${kept}`);
   }

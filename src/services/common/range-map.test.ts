@@ -59,7 +59,7 @@ class Model {
       assert.ok(!same, 'a kept slice has a key of its own');
       this.kept.push(slice);
     }
-    for (const [id, change] of edit.references) this.refer(id, change);
+    for (const { extent, change } of edit.references) this.refer(extent.offset, change);
   }
 
   refer(id: number, change: number): void {
@@ -78,7 +78,7 @@ class Model {
   }
 
   source(kind: Source['kind'], id: number, length: number): Source {
-    if (kind === 'extent') return { kind, id, offset: 1000 };
+    if (kind === 'extent') return { kind, extent: extentOf(id), offset: 1000 };
     if (kind === 'zeros') return { kind };
     return { kind, bytes: Uint8Array.from({ length }, (_, index) => id * 7 + index) };
   }
@@ -106,15 +106,19 @@ class Model {
     this.snapshots.delete(epoch);
     const left = [...this.snapshots.keys()];
     for (const slice of this.kept.filter((each) => !isShown(each, left))) {
-      if (slice.source.kind === 'extent') this.refer(slice.source.id, -1);
+      if (slice.source.kind === 'extent') this.refer(slice.source.extent.offset, -1);
     }
     this.kept = this.kept.filter((slice) => isShown(slice, left));
   }
 }
 
+const extentOf = (id: number) => ({ segment: 1, offset: id, length: 10_000 });
+
 function show(source: Source, index: number): string {
   if (source.kind === 'zeros') return 'zero';
-  return source.kind === 'bytes' ? `byte ${source.bytes[index]}` : `${source.id}:${source.offset + index}`;
+  return source.kind === 'bytes'
+    ? `byte ${source.bytes[index]}`
+    : `${source.extent.offset}:${source.offset + index}`;
 }
 
 /** The slices as cells, found through `fill`. */
@@ -162,7 +166,8 @@ function check(model: Model): void {
   }
   const named = new Map<number, number>();
   for (const { source } of [...current, ...model.kept]) {
-    if (source.kind === 'extent') named.set(source.id, (named.get(source.id) ?? 0) + 1);
+    if (source.kind !== 'extent') continue;
+    named.set(source.extent.offset, (named.get(source.extent.offset) ?? 0) + 1);
   }
   const counted = [...model.references].filter(([, rows]) => rows !== 0).sort(([a], [b]) => a - b);
   assert.deepEqual(
@@ -220,12 +225,12 @@ for (const [name, unit] of [
 test('the examples of the file service', () => {
   const slice = (start: number, end: number, id: number): Slice => ({
     ...{ start, end, epoch: 0 },
-    source: { kind: 'extent', id, offset: 0 },
+    source: { kind: 'extent', extent: extentOf(id), offset: 0 },
   });
   const hello = slice(0, 5, 1);
   const world = slice(5, 10, 2);
   const cleared = clearPages([world], { start: 5, end: 10 }, 0, undefined);
   assert.deepEqual(pageRanges([hello, ...cleared.written], 10), [{ start: 0, end: 10 }]);
-  assert.deepEqual([...cleared.references], [[2, -1]]);
+  assert.deepEqual(cleared.references, [{ extent: extentOf(2), change: -1 }]);
   assert.deepEqual(pageRanges([slice(1023, 1028, 3)], 2049), [{ start: 512, end: 1536 }]);
 });

@@ -16,10 +16,11 @@
 // and the extent behind it is named as often. `references` tells what changes.
 
 import type { Bytes } from '../../base/bytes.js';
+import type { Extent } from '../../extents/extents.js';
 
 /** Where the bytes are: in an extent from `offset` on, here, or nowhere: zeros that were written. */
 export type Source =
-  | { readonly kind: 'extent'; readonly id: number; readonly offset: number }
+  | { readonly kind: 'extent'; readonly extent: Extent; readonly offset: number }
   | { readonly kind: 'bytes'; readonly bytes: Bytes }
   | { readonly kind: 'zeros' };
 
@@ -46,8 +47,13 @@ export interface Edit {
   /** Rows that come, or change; `removed` first. */
   readonly written: readonly Slice[];
   readonly kept: readonly KeptSlice[];
-  /** By how much the number of rows that name an extent changes; -1 for the last is for the caller to find. */
-  readonly references: ReadonlyMap<number, number>;
+  /** By how much the number of rows that name each extent changes. */
+  readonly references: readonly ReferenceChange[];
+}
+
+export interface ReferenceChange {
+  readonly extent: Extent;
+  readonly change: number;
 }
 
 /** The smallest unit that is allocated, listed and compared. */
@@ -100,7 +106,7 @@ function replace(
   const removed: number[] = [];
   const written: Slice[] = [...by];
   const kept: KeptSlice[] = [];
-  const references = new Map<number, number>();
+  const references = new Map<string, ReferenceChange>();
   for (const slice of overlapping(touched, range)) {
     const left = cut(slice, slice.start, range.start);
     const right = cut(slice, range.end, slice.end);
@@ -110,10 +116,11 @@ function replace(
     for (const rest of [left, right]) if (rest) written.push(rest);
     if (middle) kept.push({ ...middle, until: newestSnapshot as number });
     const rows = [left, right, middle].filter((part) => part !== undefined).length;
-    if (slice.source.kind === 'extent' && rows !== 1) count(references, slice.source.id, rows - 1);
+    if (slice.source.kind === 'extent') count(references, slice.source.extent, rows - 1);
   }
   written.sort((a, b) => a.start - b.start);
-  return { removed, written, kept, references };
+  const changes = [...references.values()].filter(({ change }) => change !== 0);
+  return { removed, written, kept, references: changes };
 }
 
 /** What snapshot `epoch` shows: of current slices and of kept ones, in order. */
@@ -228,10 +235,9 @@ function subtract(ranges: readonly Range[], others: readonly Range[]): Range[] {
   return rest;
 }
 
-function count(references: Map<number, number>, id: number, change: number): void {
-  const sum = (references.get(id) ?? 0) + change;
-  if (sum === 0) references.delete(id);
-  else references.set(id, sum);
+function count(references: Map<string, ReferenceChange>, extent: Extent, change: number): void {
+  const name = `${extent.segment} ${extent.offset}`;
+  references.set(name, { extent, change: change + (references.get(name)?.change ?? 0) });
 }
 
 function roundDown(offset: number): number {

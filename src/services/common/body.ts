@@ -1,0 +1,139 @@
+// A request's body on its way in: stored in one pass that also makes its digests.
+//
+// Up to 4 KiB stay in memory and go into a row; beyond that LevelDB stalls, so the rest goes to an extent. It
+// is on disk before the transaction that names it begins: a commit that waited for it would keep the whole
+// group waiting. Only who answers before the disk (SMB without write-through) has the commit wait instead.
+
+import { type Bytes, buffer } from '../../base/bytes.js';
+import { crc64 } from '../../base/crc64.js';
+import { type Md5Stream, md5, md5Stream } from '../../base/md5.js';
+import type { Extents, ExtentWriter, Written } from '../../extents/extents.js';
+
+/** The largest content that lies in a row. */
+export const inlineBytes = 4096;
+
+export interface BodyOptions {
+  readonly md5?: boolean;
+  readonly crc64?: boolean;
+  /** Not yet on disk when it is received: the commit that names it waits. */
+  readonly syncLater?: boolean;
+}
+
+export interface Digests {
+  readonly md5?: Buffer;
+  readonly crc64?: bigint;
+}
+
+/** The body is longer or shorter than was said. */
+export class BodyLengthError extends Error {
+  override readonly name = 'BodyLengthError';
+  constructor(expected: number, received: number) {
+    super(
+      `a body of ${expected} bytes was announced, and ${received} ${received > expected ? 'or more ' : ''}came`,
+    );
+  }
+}
+
+export type StoredBody =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'extent'; readonly written: Written };
+
+/** Stored, and kept from being reclaimed until it is disposed: when the fate of the commit that names it is known. */
+export class Body implements Disposable {
+  readonly length: number;
+  readonly digests: Digests;
+  readonly stored: StoredBody;
+  readonly #writer: Disposable | undefined;
+
+  constructor(length: number, digests: Digests, stored: StoredBody, writer?: Disposable) {
+    this.length = length;
+    this.digests = digests;
+    this.stored = stored;
+    this.#writer = writer;
+  }
+
+  [Symbol.dispose](): void {
+    this.#writer?.[Symbol.dispose]();
+  }
+}
+
+/** A body that is in memory already; more than `inlineBytes` of it go to an extent. */
+export async function bodyOf(extents: Extents, bytes: Bytes, options: BodyOptions = {}): Promise<Body> {
+  if (bytes.length > inlineBytes) return receiveExtent(extents, [bytes], bytes.length, options);
+  return inlineBody(Buffer.from(bytes), options);
+}
+
+/** Reads `length` bytes, no more and no fewer: else a `BodyLengthError`. */
+export async function receive(
+  extents: Extents,
+  source: AsyncIterable<Bytes>,
+  length: number,
+  options: BodyOptions = {},
+): Promise<Body> {
+  if (length > inlineBytes) return receiveExtent(extents, source, length, options);
+  const chunks: Bytes[] = [];
+  let received = 0;
+  for await (const chunk of source) {
+    received += chunk.length;
+    if (received > length) break;
+    chunks.push(chunk);
+  }
+  if (received !== length) throw new BodyLengthError(length, received);
+  return inlineBody(chunks.length === 1 ? buffer(chunks[0] as Bytes) : Buffer.concat(chunks), options);
+}
+
+function inlineBody(bytes: Buffer, options: BodyOptions): Body {
+  const digests = {
+    ...(options.md5 ? { md5: md5(bytes) } : {}),
+    ...(options.crc64 ? { crc64: crc64(bytes) } : {}),
+  };
+  return new Body(bytes.length, digests, bytes.length === 0 ? { kind: 'empty' } : { kind: 'bytes', bytes });
+}
+
+async function receiveExtent(
+  extents: Extents,
+  source: AsyncIterable<Bytes> | readonly Bytes[],
+  length: number,
+  options: BodyOptions,
+): Promise<Body> {
+  const writer = await extents.write(length);
+  const md5 = options.md5 ? md5Stream(length) : undefined;
+  try {
+    const sum = await copy(source, writer, length, md5, options.crc64 === true);
+    const written = await writer.finish();
+    if (!options.syncLater) await written.synced;
+    const digests = {
+      ...(md5 ? { md5: await md5.digest() } : {}),
+      ...(sum === undefined ? {} : { crc64: sum }),
+    };
+    return new Body(length, digests, { kind: 'extent', written }, writer);
+  } catch (error) {
+    md5?.discard();
+    writer[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Gives the CRC64, if it is asked for. */
+async function copy(
+  source: AsyncIterable<Bytes> | readonly Bytes[],
+  writer: ExtentWriter,
+  length: number,
+  md5: Md5Stream | undefined,
+  wantsCrc64: boolean,
+): Promise<bigint | undefined> {
+  let received = 0;
+  let sum = 0n;
+  for await (const chunk of source) {
+    received += chunk.length;
+    if (received > length) throw new BodyLengthError(length, received);
+    if (wantsCrc64) sum = crc64(chunk, sum);
+    const hashing = md5?.update(chunk);
+    const writing = writer.append(chunk);
+    if (hashing) await hashing;
+    if (writing) await writing;
+  }
+  if (received !== length) throw new BodyLengthError(length, received);
+  return wantsCrc64 ? sum : undefined;
+}
