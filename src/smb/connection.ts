@@ -180,20 +180,15 @@ export class Connection {
   ): Promise<Response | undefined> {
     const request = part.header;
     let asyncId: bigint | undefined;
-    const interim = (id: bigint) => {
-      asyncId = id;
+    const interim = () => {
+      if (asyncId !== undefined) return asyncId; // It waits again: the client knows already.
+      asyncId = this.#nextAsyncId++;
       const reply = { body: makeErrorBody(undefined) };
       const credits = this.#grant(request, 'PENDING');
-      const pending = {
-        request,
-        status: 'PENDING',
-        reply,
-        credits,
-        asyncId: id,
-        signedBy: undefined,
-      } as const;
+      const pending = { request, status: 'PENDING', reply, credits, asyncId, signedBy: undefined } as const;
       if (before.length > 0) this.send(before.splice(0), sealedBy);
       this.send([pending], sealedBy);
+      return asyncId;
     };
     const call: Call = {
       ...{ connection: this, header: request, message: part.message, chain, last },
@@ -232,21 +227,16 @@ export class Connection {
     return this.window.grant(charge, setup ? 1 : request.credits);
   }
 
-  async #wait<T>(
-    call: Call,
-    wait: CancellableWait<T>,
-    interim: ((asyncId: bigint) => void) | undefined,
-  ): Promise<T> {
+  async #wait<T>(call: Call, wait: CancellableWait<T>, interim: (() => bigint) | undefined): Promise<T> {
     if (this.#waiting.size >= this.server.limits.waitsPerConnection) {
       wait.cancel();
       wait.result.catch(() => {});
       throw new Refused('INSUFFICIENT_RESOURCES');
     }
-    const asyncId = this.#nextAsyncId++;
+    const asyncId = interim ? interim() : this.#nextAsyncId++;
     const { messageId } = call.header;
     const waiting: Waiting = { asyncId, messageId, session: call.session, cancel: () => wait.cancel() };
     this.#waiting.add(waiting);
-    interim?.(asyncId);
     try {
       return await wait.result;
     } finally {

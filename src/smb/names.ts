@@ -28,9 +28,16 @@ export function parsePath(name: string): ParsedPath {
   const directory = name.endsWith('\\');
   const trimmed = withoutDataStream(directory ? name.slice(0, -1) : name);
   if (trimmed.length > longestPath) throw new Refused('OBJECT_NAME_INVALID');
-  const path = trimmed.split('\\');
-  for (const component of path) checkComponent(component);
-  return { path, directory };
+  const path: string[] = [];
+  for (const component of trimmed.split('\\')) {
+    if (component !== '..') {
+      checkComponent(component);
+      path.push(component);
+    } else if (path.pop() === undefined) {
+      throw new Refused('OBJECT_PATH_SYNTAX_BAD'); // Above the root there is nothing.
+    }
+  }
+  return { path, directory: directory || path.length === 0 };
 }
 
 /** The unnamed stream of a file is the file itself. */
@@ -39,7 +46,6 @@ function withoutDataStream(name: string): string {
 }
 
 function checkComponent(component: string): void {
-  if (component === '..') throw new Refused('OBJECT_PATH_SYNTAX_BAD');
   if (
     component === '' ||
     component === '.' ||

@@ -60,6 +60,8 @@ export interface ServerContext extends Omit<Required<SmbOptions>, 'settings' | '
   /** Work that `close` waits for. */
   track(work: Promise<void>): void;
   forget(connection: Connection): void;
+  /** The oldest connection of a client: it is told about leases there, whichever it opened files on. */
+  connectionOf(clientGuid: Buffer): Connection | undefined;
 }
 
 export class SmbServer {
@@ -81,6 +83,8 @@ export class SmbServer {
       countFailure: (status) => void this.#failures.set(status, (this.#failures.get(status) ?? 0) + 1),
       track: (work) => this.#track(work),
       forget: (connection) => void this.#connections.delete(connection),
+      connectionOf: (clientGuid) =>
+        [...this.#connections].find(({ negotiated }) => negotiated?.clientGuid.equals(clientGuid)),
     };
     this.#server = createServer((socket) => this.#connect(socket));
   }

@@ -13,7 +13,9 @@ import {
   breaksItself,
   type CacheKind,
   caching,
+  canWait,
   grantState,
+  nextStep,
   upgradeState,
 } from './caching-rules.js';
 import type { FileRefusal } from './refusals.js';
@@ -44,7 +46,8 @@ export interface Cache {
   /** Counts changes of state, where the client asked for it. */
   epoch: number | undefined;
   readonly opens: Set<bigint>;
-  breaking: { to: number; next: number; stop: () => void } | undefined;
+  /** To what it is being broken, what is wanted in the end, and whether somebody waits for it. */
+  breaking: { to: number; next: number; waited: boolean; stop: () => void } | undefined;
 }
 
 /** How a break that nobody acknowledges ends. */
@@ -110,36 +113,35 @@ export class Caches {
       if (cache.key === except && !breaksItself(cause, cache.kind, cache.state)) continue;
       if (only && !only(cache)) continue;
       const due = breakFor(cause, cache.kind, cache.state);
+      // Whoever comes while a break is waited for waits along: nobody overtakes.
+      if (cache.breaking?.waited && canWait(cause)) wait = true;
       if (!due) continue;
       wait ||= due.wait;
-      this.#lower(cache, due.to);
+      this.#lower(cache, due.to, due.to, due.wait);
     }
     return wait;
   }
 
-  #lower(cache: Cache, to: number): void {
+  #lower(cache: Cache, to: number, next: number, waited: boolean, goesOn = false): void {
     if (cache.breaking) {
       cache.breaking.next &= to;
+      cache.breaking.waited ||= waited;
       return;
     }
     const from = cache.state;
     const needsAck = breakNeedsAck(from);
-    cache.epoch = nextEpoch(cache.epoch);
+    // One break in several steps counts as one change.
+    if (!goesOn) cache.epoch = nextEpoch(cache.epoch);
     if (needsAck) {
-      const stop = this.#host.schedule(breakTimeoutMs, () => this.#settle(cache, this.#offered(cache)));
-      cache.breaking = { to, next: to, stop };
+      const stop = this.#host.schedule(breakTimeoutMs, () => this.#settle(cache, caching.none));
+      cache.breaking = { to, next, waited, stop };
     } else {
       cache.state = to;
     }
-    const open = [...cache.opens].at(-1) ?? 0n;
+    const [open = 0n] = cache.opens;
     const { kind, key, epoch } = cache;
     this.#host.notify({ kind, open, key, from, to, epoch, needsAck });
     if (!needsAck && cache.kind === 'oplock' && to === caching.none) this.#drop(cache);
-  }
-
-  /** What a holder that does not answer is left with. */
-  #offered(cache: Cache): number {
-    return cache.kind === 'oplock' ? caching.none : (cache.breaking?.to ?? cache.state);
   }
 
   /** The holder says what it keeps. Gives back why not, or nothing. */
@@ -151,13 +153,13 @@ export class Caches {
   }
 
   #settle(cache: Cache, state: number): void {
-    const next = cache.breaking?.next ?? state;
+    const { next = state, waited = false } = cache.breaking ?? {};
     cache.breaking?.stop();
     cache.breaking = undefined;
     cache.state = state;
-    if (state & ~next) this.#lower(cache, state & next);
+    if (state & ~next) this.#lower(cache, nextStep(state, state & next), next, waited, true);
     if (cache.kind === 'oplock' && cache.state === caching.none) this.#drop(cache);
-    this.#host.changed();
+    if (!cache.breaking) this.#host.changed();
   }
 
   /** An open is gone. The last one of a cache takes it along, which ends a break as well. */

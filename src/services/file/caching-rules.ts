@@ -52,6 +52,16 @@ export function breakFor(
   return { to, wait: (state & row.waits) !== 0 };
 }
 
+/** Whether a cause ever waits for a holder. */
+export function canWait(cause: BreakCause): boolean {
+  return breaks[cause].waits !== none;
+}
+
+/** The next step of a break to less: whoever holds handles gives these up before what it has read. */
+export function nextStep(state: number, to: number): number {
+  return state === rh && to === none ? read : to;
+}
+
 /** Writing and locking through a handle take away its own level II too, but not what a lease of its own holds. */
 export function breaksItself(cause: BreakCause, kind: CacheKind, state: number): boolean {
   return kind === 'oplock' && state === read && (cause === 'write' || cause === 'lock');

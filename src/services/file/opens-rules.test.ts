@@ -6,6 +6,7 @@ import {
   attributesOnly,
   leaseRefusesOpen,
   type RestUse,
+  readsPermissionsOnly,
   restConflict,
   sharingConflict,
   usesFile,
@@ -64,6 +65,7 @@ test('an open of attributes alone is not hindered by one that shares nothing, no
   assert.equal(sharingConflict(alone, looking), false);
   assert(attributesOnly(looking.access) && !usesFile(looking.access));
   assert(!attributesOnly(access.readControl));
+  assert(readsPermissionsOnly(access.readControl) && !readsPermissionsOnly(access.writeDac));
 });
 
 // The published matrix: rows are the share modes of an SMB open with all access.

@@ -27,9 +27,16 @@ export function usesFile(mask: number): boolean {
   return shared.some(([, rights]) => (mask & rights) !== 0);
 }
 
+const ofAttributes = access.readAttributes | access.writeAttributes | access.synchronize;
+
 /** Whether an open only looks at or sets attributes: it takes no oplock and breaks none. */
 export function attributesOnly(mask: number): boolean {
-  return (mask & ~(access.readAttributes | access.writeAttributes | access.synchronize)) === 0;
+  return (mask & ~ofAttributes) === 0;
+}
+
+/** Whether it may read permissions besides: this breaks oplocks and no leases. */
+export function readsPermissionsOnly(mask: number): boolean {
+  return (mask & ~(ofAttributes | access.readControl)) === 0;
 }
 
 export function sharingConflict(one: Sharing, other: Sharing): boolean {

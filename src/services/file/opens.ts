@@ -15,7 +15,14 @@
 import { access } from './access.js';
 import { type BreakNotice, type Cache, Caches, type CacheWish, ownKey, type Schedule } from './caches.js';
 import { type BreakCause, caching } from './caching-rules.js';
-import { afterClose, attributesOnly, type RestUse, restConflict, sharingConflict } from './opens-rules.js';
+import {
+  afterClose,
+  attributesOnly,
+  type RestUse,
+  readsPermissionsOnly,
+  restConflict,
+  sharingConflict,
+} from './opens-rules.js';
 import { type LockWait, RangeLocks } from './range-locks.js';
 import type { Range, RangeLock, RangeUse } from './range-rules.js';
 import type { FileRefusal } from './refusals.js';
@@ -149,7 +156,9 @@ export class Opens {
       return file.caches.break('sharingViolation', key, ofThem) ? waits(file) : refused('SharingViolation');
     }
     if (attributesOnly(needed)) return undefined;
-    return file.caches.break(request.overwrites ? 'overwrite' : 'open', key) ? waits(file) : undefined;
+    // Reading the permissions alone is no use that the holder of a lease would notice.
+    const only = readsPermissionsOnly(needed) ? (cache: Cache) => cache.kind === 'oplock' : undefined;
+    return file.caches.break(request.overwrites ? 'overwrite' : 'open', key, only) ? waits(file) : undefined;
   }
 
   #grant(file: OpenFile, request: OpenRequest): Cache | undefined {
@@ -254,7 +263,7 @@ export class Opens {
     return file.caches.break(cause, except) ? [changedOf(file)] : [];
   }
 
-  /** The client of an open or lease says what it keeps; gives back what is left. */
+  /** The client of an open or lease says what it keeps. */
   async acknowledge(
     cache: Readonly<{ open: bigint } | { key: string }>,
     state: number,
@@ -266,7 +275,7 @@ export class Opens {
     const file = 'open' in cache ? this.#handles.get(cache.open) : this.#leases.get(cache.key);
     if (!found || !file) return { ok: false, code: 'LeaseNotFound' };
     const code = file.caches.acknowledge(found, state);
-    return code ? { ok: false, code } : { ok: true, state: found.state };
+    return code ? { ok: false, code } : { ok: true, state };
   }
 
   /** Locks ranges for a handle: all or none; one alone may wait. */

@@ -50,7 +50,7 @@ export function levelOf(state: number): number {
   return state & caching.read ? oplockLevel.levelII : oplockLevel.none;
 }
 
-/** What was granted, in the form it was asked for. */
+/** What was granted; a lease in the form of the one that first asked for it. */
 export function cacheReply(
   cache: Cache | undefined,
   asked: Buffer | undefined,
@@ -61,8 +61,12 @@ export function cacheReply(
   const flags = cache.breaking ? breakInProgress : 0;
   const leaseKey = leaseKeyOf(cache.key);
   const context =
-    asked.length === leaseV2.size
-      ? leaseV2.make({ leaseKey, state, flags, parentKey: leaseV2.read(asked).parentKey, epoch: epoch ?? 0 })
+    epoch !== undefined
+      ? leaseV2.make({ leaseKey, state, flags, parentKey: parentKeyOf(asked), epoch })
       : leaseV1.make({ leaseKey, state, flags });
   return { level: oplockLevel.lease, contexts: [['RqLs', context]] };
+}
+
+function parentKeyOf(asked: Buffer): Buffer {
+  return asked.length === leaseV2.size ? leaseV2.read(asked).parentKey : Buffer.alloc(16);
 }

@@ -34,7 +34,14 @@ export function sendBreak(connection: Connection, session: Session, notice: Brea
   };
   const sealedBy = session.secured?.encryptionRequired ? session : undefined;
   const plain = { request, status: 'SUCCESS', reply: { body }, credits: 0 } as const;
-  connection.send([{ ...plain, asyncId: undefined, signedBy: undefined }], sealedBy);
+  const target = notice.kind === 'lease' && !sealedBy ? oldest(connection) : connection;
+  target.send([{ ...plain, asyncId: undefined, signedBy: undefined }], sealedBy);
+}
+
+/** A lease is the client's, not the connection's. */
+function oldest(connection: Connection): Connection {
+  const guid = connection.negotiated?.clientGuid;
+  return (guid && connection.server.connectionOf(guid)) ?? connection;
 }
 
 const oplockSize = 24;
