@@ -12,14 +12,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { StorageError } from '../services/common/errors.js';
 import type { Answer, AnswerBody } from './answer.js';
-import type { Authorize, AuthorizeContext } from './auth/types.js';
-import { type Body, ClientGoneError } from './body.js';
+import { refusalOf as deniedTo } from './auth/permissions.js';
+import type { Authorize, AuthorizeContext, Identity } from './auth/types.js';
+import { type Body, bodyOf, ClientGoneError } from './body.js';
 import { type Account, Call, clientIdOf, type RequestHead, type ServiceName } from './call.js';
 import { checkConditions } from './condition-headers.js';
 import { corsHeaders, preflight } from './cors.js';
 import { Dispatcher } from './dispatch.js';
 import { errorAnswer, refusalOf } from './errors.js';
-import type { Operation, Row } from './operation.js';
+import type { Admitted, Inside, Operation, Row } from './operation.js';
 import { newestVersion } from './versions.js';
 
 export interface EndpointOptions<Service> {
@@ -63,7 +64,7 @@ export type Responder = Pick<Endpoint<never>, 'respond' | 'malformed' | 'failedB
 
 const verbs = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'MERGE', 'PATCH']);
 
-export class Endpoint<Service> {
+export class Endpoint<Service> implements Inside {
   readonly name: ServiceName;
   readonly #options: EndpointOptions<Service>;
   readonly #dispatcher: Dispatcher<Service>;
@@ -104,11 +105,25 @@ export class Endpoint<Service> {
       const asked = this.#options.authorize(call, operation, this.#options.authorizeContext);
       const identity = asked instanceof Promise ? await asked : asked;
       this.#check(call, operation);
-      const answer = await operation.handler(call, this.#options.service, identity, operation);
+      const answer = await operation.handler(call, this.#options.service, identity, operation, this);
       return this.#reply(head, id, call, operation.name, answer);
     } catch (error) {
       return this.#refuse(error, head, id, call, operation?.name);
     }
+  }
+
+  /** Finds out who asks and for what, and goes no further. */
+  async admit(head: RequestHead, deputy: (call: Call) => Identity | undefined): Promise<Admitted> {
+    const { newId, now, authorize, authorizeContext } = this.#options;
+    const call = new Call(head, bodyOf(Buffer.alloc(0)), newId(), now(), this.#callOptions);
+    const operation = this.#dispatcher.find(call);
+    const known = deputy(call);
+    if (known === undefined) {
+      return { call, operation, identity: await authorize(call, operation, authorizeContext) };
+    }
+    const refusal = deniedTo(known, operation);
+    if (refusal !== undefined) throw new StorageError(refusal);
+    return { call, operation, identity: known };
   }
 
   /** A request that node could not parse: there is no more of it than what went wrong. */

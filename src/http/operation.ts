@@ -18,19 +18,39 @@
 //              lease        'none' · 'checked': an id that is sent must fit · 'required': a leased
 //                           resource needs its id · 'infinite': and the lease must be infinite
 //   on         which endpoint serves it: 'primary' (every write), 'secondary', or 'both'
-//   handler    (call, service, identity, operation) => answer
+//   handler    (call, service, identity, operation, inside) => answer
 
 import type { Awaitable } from '../base/awaitable.js';
 import type { Answer } from './answer.js';
 import type { Identity } from './auth/types.js';
-import type { Call, Version } from './call.js';
+import type { Body } from './body.js';
+import type { Call, RequestHead, Version } from './call.js';
+import type { Reply } from './endpoint.js';
 
 export type Handler<Service> = (
   call: Call,
   service: Service,
   identity: Identity,
   operation: Operation,
+  inside: Inside,
 ) => Awaitable<Answer>;
+
+/** What a handler asks of its endpoint for a request inside the one it answers. */
+export interface Inside {
+  /** A whole answer, as if it had come by itself: for a part of a batch. */
+  respond(head: RequestHead, body: Body): Promise<Reply>;
+  /**
+   * What it asks for and who it is let in as, else the refusal thrown: for the source of a copy. `deputy` may name
+   * who asks, where that is known already.
+   */
+  admit(head: RequestHead, deputy: (call: Call) => Identity | undefined): Promise<Admitted>;
+}
+
+export interface Admitted {
+  readonly call: Call;
+  readonly operation: Operation;
+  readonly identity: Identity;
+}
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'MERGE' | 'PATCH';
 export type ResourceType = 's' | 'c' | 'o';

@@ -2,17 +2,20 @@
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.js';
 import { StateManager } from '../collections/index.js';
 import { openEngine } from '../engine/level.js';
+import { openExtents } from '../extents/extents.js';
 import { createAuthorize } from '../http/auth/authorize.js';
 import type { AuthorizeContext } from '../http/auth/types.js';
 import type { ServiceName } from '../http/call.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
 import { AccountStore } from '../services/common/account-store.js';
+import { type ContentStore, openContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
 import { Garbage } from '../services/common/garbage.js';
-import { createStore } from '../services/common/store.js';
+import { createStore, type Store } from '../services/common/store.js';
 import type { ServerConfig, ServiceAddress } from './config.js';
 import { type Ground, openService, type ServedService, translateError } from './services.js';
 
@@ -28,6 +31,8 @@ export interface RunningServer {
   readonly accounts: AccountStore;
   /** Where each service listens: `http://127.0.0.1:10000`. */
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
+  /** One round of what gives space back, which else runs by itself. */
+  sweep(): Promise<void>;
   /** Takes nothing new, finishes what it took, and closes the store. */
   stop(): Promise<void>;
 }
@@ -51,17 +56,41 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
     const urls: Partial<Record<ServiceName, string>> = {};
     const garbage = await Garbage.open(store, (error) => events.failed?.(error));
     closing.push(() => garbage.close());
-    for (const served of await openServices(config, { store, accounts, garbage }, closing)) {
+    const content = await openContents(config, events, engine.clock, store, closing);
+    for (const served of await openServices(config, { store, accounts, garbage, content }, closing)) {
       const address = config.services[served.name] as ServiceAddress;
       const listener = await listen(config, events, served, accounts, address);
       closing.push(() => listener.stop());
       urls[served.name] = urlOf(listener, address.host, config.tls !== undefined);
     }
-    return { state, accounts, urls, stop };
+    const sweep = async () => {
+      await garbage.sweep();
+      await content.reclaim.makeRoom();
+    };
+    return { state, accounts, urls, sweep, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function openContents(
+  { data }: ServerConfig,
+  events: ServerEvents,
+  clock: Clock,
+  store: Store,
+  closing: (() => Promise<void>)[],
+): Promise<ContentStore> {
+  const place =
+    'memory' in data
+      ? { memory: true as const, limitBytes: data.extentLimitBytes }
+      : { location: join(data.location, 'extents') };
+  const extents = await openExtents(place, { clock });
+  closing.push(() => extents.close());
+  const content = await openContentStore(store, extents, (error) => events.failed?.(error));
+  content.reclaim.start();
+  closing.push(() => content.reclaim.stop());
+  return content;
 }
 
 async function openServices(

@@ -7,13 +7,17 @@ import {
   OutcomeUnknownError,
 } from '../collections/index.js';
 import { AppendError, NoSpaceError } from '../extents/errors.js';
+import { blobOperations } from '../http/blob/operations.js';
 import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
 import type { Row } from '../http/operation.js';
 import { queueOperations } from '../http/queue/operations.js';
 import { tableOperations } from '../http/table/operations.js';
+import { containerAccess } from '../services/blob/containers.js';
+import { openBlobService } from '../services/blob/service.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
 import type { AccountStore } from '../services/common/account-store.js';
+import type { ContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Garbage } from '../services/common/garbage.js';
 import type { Store } from '../services/common/store.js';
@@ -41,11 +45,26 @@ export interface Ground {
   readonly store: Store;
   readonly accounts: AccountStore;
   readonly garbage: Garbage;
+  /** The bytes of blobs and files. */
+  readonly content: ContentStore;
 }
 
 export type OpenService = (ground: Ground) => Promise<ServedService>;
 
 export const openService: Partial<Record<ServiceName, OpenService>> = {
+  async blob({ store, garbage, accounts, content }) {
+    const service = await openBlobService(store, garbage, accounts, content);
+    return {
+      name: 'blob',
+      service,
+      operations: blobOperations,
+      policies: async (account, name) => (await containerAccess(service.store, [account, name]))?.policies,
+      publicAccess: async (account, name) => {
+        const access = (await containerAccess(service.store, [account, name]))?.publicAccess;
+        return access === 'none' ? undefined : access;
+      },
+    };
+  },
   async table({ store, garbage, accounts }) {
     const service = await openTableService(store, garbage, accounts);
     return {

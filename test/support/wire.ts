@@ -120,6 +120,11 @@ export class Wire {
     return this;
   }
 
+  resume(): this {
+    this.#socket.resume();
+    return this;
+  }
+
   close(): void {
     this.#socket.destroy();
   }

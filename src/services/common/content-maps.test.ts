@@ -24,7 +24,7 @@ class Modelled {
     return new Modelled(given, await given.store.run((tx) => given.maps.create(tx)));
   }
 
-  change(work: (tx: Transaction) => Promise<void>): Promise<void> {
+  change(work: (tx: Transaction) => Promise<unknown>): Promise<unknown> {
     return this.given.store.run(work);
   }
 

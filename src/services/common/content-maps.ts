@@ -74,12 +74,16 @@ export class ContentMaps {
     await this.#rows.maps.set(tx, [map, mapHeader], [(await this.#more(tx, map)) + 1]);
   }
 
-  /** One owner less; after the last one it is swept. */
-  async drop(tx: Transaction, map: number): Promise<void> {
+  /** One owner less; after the last one it is swept. Whether it was the last. */
+  async drop(tx: Transaction, map: number): Promise<boolean> {
     const more = await this.#more(tx, map);
-    if (more > 0) return this.#rows.maps.set(tx, [map, mapHeader], [more - 1]);
+    if (more > 0) {
+      await this.#rows.maps.set(tx, [map, mapHeader], [more - 1]);
+      return false;
+    }
     await this.#rows.maps.remove(tx, [map, mapHeader]);
     await this.#rows.garbage.set(tx, tx.stamp(), ['map', map]);
+    return true;
   }
 
   /** A snapshot was deleted: what only it showed is swept. `snapshots`: those that are left. */
@@ -97,6 +101,22 @@ export class ContentMaps {
     if (body.length === 0) return;
     const range = { start, end: start + body.length };
     await this.put(tx, state, range, await this.#contents.source(tx, body));
+  }
+
+  /** Adds sources at the end of a map, one behind the other. Where they end. Their extents have been named or shared. */
+  async append(
+    tx: Transaction,
+    map: number,
+    start: number,
+    parts: Iterable<{ readonly source: Source; readonly length: number }>,
+  ): Promise<number> {
+    let at = start;
+    for (const { source, length } of parts) {
+      const end = at + length;
+      await this.#rows.maps.set(tx, [map, at], packSlice({ start: at, end, epoch: 0, source }));
+      at = end;
+    }
+    return at;
   }
 
   /** Makes these bytes those of `source`, whose extent has been named or shared for it. */

@@ -1,0 +1,104 @@
+// The headers that tell of a blob.
+
+import { buffer } from '../../base/bytes.js';
+import type { Stamp } from '../../base/stamps.js';
+import { stampToMs } from '../../base/stamps.js';
+import { formatHttpDate } from '../../base/times.js';
+import type { BlobAddress } from '../../services/blob/address.js';
+import { formatKeptTime } from '../../services/blob/address.js';
+import type { BlobRecord, CopyState } from '../../services/blob/model.js';
+import { etag, lastModifiedMs } from '../../services/common/etag.js';
+import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
+import type { Identity } from '../auth/types.js';
+import type { Version } from '../call.js';
+import { addMetadata } from '../headers.js';
+
+/** ETag and Last-Modified. */
+export function stampHeaders(stamp: Stamp): string[] {
+  return ['ETag', etag(stamp), 'Last-Modified', formatHttpDate(lastModifiedMs(stamp))];
+}
+
+/** What a write that makes or changes a blob answers. */
+export function writtenHeaders(blob: BlobRecord, version: Version): string[] {
+  const headers = stampHeaders(blob.stamp);
+  if (blob.version !== undefined && version >= '2019-12-12') {
+    headers.push('x-ms-version-id', formatKeptTime(blob.version));
+  }
+  return headers;
+}
+
+export function md5Text(md5: Uint8Array): string {
+  return buffer(md5).toString('base64');
+}
+
+export function addLease(headers: string[], lease: Lease | undefined, now: number): void {
+  const { state, status, duration } = leaseProperties(lease ?? availableLease, now);
+  headers.push('x-ms-lease-status', status, 'x-ms-lease-state', state);
+  if (duration !== undefined) headers.push('x-ms-lease-duration', duration);
+}
+
+/** Of Get Blob and Get Blob Properties: all but what tells of the bytes that are sent. */
+export function blobHeaders(
+  blob: BlobRecord,
+  address: BlobAddress,
+  version: Version,
+  now: number,
+  identity: Identity,
+): string[] {
+  const headers = stampHeaders(blob.stamp);
+  headers.push('Accept-Ranges', 'bytes', 'x-ms-blob-type', blob.type);
+  addContent(headers, blob, identity);
+  if (version >= '2017-11-09') headers.push('x-ms-creation-time', formatHttpDate(stampToMs(blob.created)));
+  if (address.kind === 'base') addLease(headers, blob.lease, now);
+  else if (address.kind === 'snapshot') headers.push('x-ms-snapshot', formatKeptTime(address.stamp));
+  headers.push('x-ms-server-encrypted', 'true');
+  if (blob.appends !== undefined) headers.push('x-ms-blob-committed-block-count', String(blob.appends));
+  if (blob.sealed && version >= '2019-12-12') headers.push('x-ms-blob-sealed', 'true');
+  if (blob.copy !== undefined && version >= '2012-02-12') addCopy(headers, blob.copy);
+  if (blob.tags !== undefined && version >= '2019-12-12') {
+    headers.push('x-ms-tag-count', String(blob.tags.length));
+  }
+  addMetadata(headers, blob.metadata);
+  return headers;
+}
+
+const overridable = [
+  ['Content-Type', 'type'],
+  ['Content-Encoding', 'encoding'],
+  ['Content-Language', 'language'],
+  ['Content-Disposition', 'disposition'],
+  ['Cache-Control', 'cacheControl'],
+] as const;
+
+/** A SAS may have them say something else. */
+function addContent(headers: string[], { headers: stored }: BlobRecord, identity: Identity): void {
+  const overrides = identity.kind === 'sas' ? identity.overrides : [];
+  for (const [name, field] of overridable) {
+    const value = overrides.length === 0 ? stored[field] : (overrideOf(overrides, name) ?? stored[field]);
+    if (value !== undefined) headers.push(name, value);
+  }
+}
+
+function overrideOf(overrides: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < overrides.length; at += 2) {
+    if (overrides[at]?.toLowerCase() === name.toLowerCase()) return overrides[at + 1];
+  }
+  return undefined;
+}
+
+function addCopy(headers: string[], copy: CopyState): void {
+  headers.push('x-ms-copy-id', copy.id, 'x-ms-copy-source', copy.source, 'x-ms-copy-status', copy.status);
+  headers.push('x-ms-copy-progress', `${copy.copied}/${copy.total}`);
+  if (copy.completed !== undefined) {
+    headers.push('x-ms-copy-completion-time', formatHttpDate(copy.completed));
+  }
+  if (copy.description !== undefined) headers.push('x-ms-copy-status-description', copy.description);
+}
+
+/** Told by Get Blob Properties alone. */
+export function addTier(headers: string[], { type, tier }: BlobRecord, version: Version): void {
+  if (type !== 'BlockBlob' || version < '2017-04-17') return;
+  headers.push('x-ms-access-tier', tier?.name ?? 'Hot');
+  if (tier === undefined) headers.push('x-ms-access-tier-inferred', 'true');
+  else headers.push('x-ms-access-tier-change-time', formatHttpDate(tier.changed));
+}

@@ -1,0 +1,99 @@
+// What else can be done to a blob of any kind: properties, metadata, lease, snapshot, delete.
+
+import { randomUUID } from 'node:crypto';
+import { formatKeptTime } from '../../services/blob/address.js';
+import * as blobs from '../../services/blob/blobs.js';
+import type { ContentHeaders } from '../../services/blob/model.js';
+import type { BlobService } from '../../services/blob/service.js';
+import * as snapshots from '../../services/blob/snapshots.js';
+import { invalidHeader } from '../../services/common/errors.js';
+import type { Answer } from '../answer.js';
+import type { Identity } from '../auth/types.js';
+import type { Call } from '../call.js';
+import { conditionsOf } from '../condition-headers.js';
+import { metadataOf, wordHeader } from '../headers.js';
+import type { Operation } from '../operation.js';
+import { stampHeaders, writtenHeaders } from './blob-headers.js';
+import { leaseAction, leaseAnswer } from './leases.js';
+import { blobAddress, changedBlobName, containerKey, contentHeadersOf, guardsOf } from './requests.js';
+
+export async function setBlobProperties(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const guards = guardsOf(call, operation, 'write');
+  const name = changedBlobName(call);
+  const blob = await blobs.setHeaders(store, containerKey(call), name, newHeaders(call), guards);
+  return { status: 200, headers: writtenHeaders(blob, call.version) };
+}
+
+const properties = [
+  'x-ms-blob-cache-control',
+  'x-ms-blob-content-type',
+  'x-ms-blob-content-md5',
+  'x-ms-blob-content-encoding',
+  'x-ms-blob-content-language',
+  'x-ms-blob-content-disposition',
+];
+
+/** All six are set together if one is named; those that are not are cleared. */
+function newHeaders(call: Call): ContentHeaders | undefined {
+  return properties.some((name) => call.headers[name] !== undefined) ? contentHeadersOf(call) : undefined;
+}
+
+export async function setBlobMetadata(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const guards = guardsOf(call, operation, 'write');
+  const name = changedBlobName(call);
+  const blob = await blobs.setMetadata(store, containerKey(call), name, metadataOf(call), guards);
+  const headers = writtenHeaders(blob, call.version);
+  headers.push('x-ms-request-server-encrypted', 'true');
+  return { status: 200, headers };
+}
+
+export async function leaseBlob(
+  call: Call,
+  { store }: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const action = leaseAction(call, identity, randomUUID, 'blob');
+  const conditions = conditionsOf(call, operation, 'write');
+  const name = changedBlobName(call);
+  return leaseAnswer(action, await blobs.leaseBlob(store, containerKey(call), name, action, conditions));
+}
+
+export async function snapshotBlob(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const guards = guardsOf(call, operation, 'write');
+  const name = changedBlobName(call);
+  const taken = await snapshots.snapshotBlob(store, containerKey(call), name, metadataOf(call), guards);
+  const headers = stampHeaders(taken.snapshot.stamp);
+  headers.push('x-ms-snapshot', formatKeptTime(taken.stamp), 'x-ms-request-server-encrypted', 'true');
+  return { status: 201, headers };
+}
+
+export async function deleteBlob(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const address = blobAddress(call);
+  const asked = wordHeader(call, 'x-ms-delete-snapshots', ['include', 'only']);
+  if (asked !== undefined && address.kind !== 'base') throw invalidHeader('x-ms-delete-snapshots', asked);
+  const guards = guardsOf(call, operation, 'write');
+  await snapshots.deleteBlob(store, containerKey(call), address, asked ?? 'none', guards);
+  const headers = call.version >= '2017-07-29' ? ['x-ms-delete-type-permanent', 'true'] : [];
+  return { status: 202, headers };
+}

@@ -1,0 +1,128 @@
+// Blocks on the wire: Put Block, Put Block List, Get Block List.
+
+import { crc64, crc64Bytes } from '../../base/crc64.js';
+import * as blockBlobs from '../../services/blob/block-blobs.js';
+import type { BlobService } from '../../services/blob/service.js';
+import { invalidHeader, invalidParameter, invalidXml, StorageError } from '../../services/common/errors.js';
+import { checkBlockId, isBlockId } from '../../services/common/names.js';
+import type { Answer } from '../answer.js';
+import type { Identity } from '../auth/types.js';
+import type { Call, Version } from '../call.js';
+import { expectedChecksums, verifyBytes } from '../checksums.js';
+import type { Operation } from '../operation.js';
+import { parameter, requireParameter } from '../parameters.js';
+import { element, parent, xmlAnswer } from '../xml.js';
+import { requireRoot, textOf } from '../xml-fields.js';
+import { parseXml, type XmlNode } from '../xml-parser.js';
+import { stampHeaders } from './blob-headers.js';
+import { receiveBody, transportHeaders } from './bodies.js';
+import { created } from './put-blob.js';
+import {
+  blobAddress,
+  containerKey,
+  createGuardsOf,
+  guardsOf,
+  leaseIdOf,
+  listHeadersOf,
+  newBlobName,
+  newBlobOf,
+} from './requests.js';
+
+const MiB = 1024 * 1024;
+
+function blockLimit(version: Version): number {
+  if (version >= '2019-12-12') return 4000 * MiB;
+  return version >= '2016-05-31' ? 100 * MiB : 4 * MiB;
+}
+
+export function blockIdOf(call: Call): string {
+  const id = requireParameter(call, 'blockid');
+  checkBlockId(id);
+  return id;
+}
+
+export async function putBlock(call: Call, service: BlobService): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const id = blockIdOf(call);
+  const leaseId = leaseIdOf(call);
+  if (call.body.declaredLength === 0) throw invalidHeader('Content-Length', '0');
+  using received = await receiveBody(call, service, { limit: blockLimit(call.version), md5: false });
+  await blockBlobs.putBlock(service.store, container, name, id, received.body, leaseId);
+  const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
+  return { status: 201, headers };
+}
+
+/** 50,000 ids of 88 characters with their elements. */
+const longestList = 8 * MiB;
+
+export async function putBlockList(
+  call: Call,
+  { store }: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const guards = createGuardsOf(call, operation, identity);
+  const fresh = newBlobOf(call, listHeadersOf(call));
+  const bytes = await call.body.readAll(longestList);
+  verifyBytes(expectedChecksums(call), bytes);
+  const blob = await blockBlobs.putBlockList(store, container, name, readChoices(bytes), fresh, guards);
+  return created(call, blob, listChecksum(call, bytes));
+}
+
+/** Of the document, not of the blob. */
+function listChecksum(call: Call, bytes: Buffer): string[] {
+  const sent = call.header('content-md5');
+  if (sent !== undefined) return ['Content-MD5', sent];
+  if (call.version < '2019-02-02') return [];
+  return ['x-ms-content-crc64', crc64Bytes(crc64(bytes)).toString('base64')];
+}
+
+const sources = { Committed: 'committed', Uncommitted: 'uncommitted', Latest: 'latest' } as const;
+
+function readChoices(bytes: Buffer): blockBlobs.BlockChoice[] {
+  const root = requireRoot(parseXml(bytes), 'BlockList');
+  if (root.children.length > blockBlobs.mostCommitted) throw new StorageError('BlockListTooLong');
+  return root.children.map(readChoice);
+}
+
+function readChoice(node: XmlNode): blockBlobs.BlockChoice {
+  const from = sources[node.name as keyof typeof sources];
+  if (from === undefined) throw invalidXml(`'${node.name}' is none of Committed, Uncommitted and Latest.`);
+  const id = textOf(node).trim();
+  if (!isBlockId(id)) throw new StorageError('InvalidBlockId');
+  return { id, from };
+}
+
+const listTypes = ['committed', 'uncommitted', 'all'];
+
+export async function getBlockList(
+  call: Call,
+  { store }: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const type = parameter(call, 'blocklisttype')?.toLowerCase() ?? 'committed';
+  if (!listTypes.includes(type)) throw invalidParameter('blocklisttype', type);
+  if (identity.kind === 'anonymous' && type !== 'committed') throw new StorageError('ResourceNotFound');
+  const wanted = { committed: type !== 'uncommitted', uncommitted: type !== 'committed' };
+  const guards = guardsOf(call, operation, 'read');
+  const list = await blockBlobs.getBlockList(store, containerKey(call), blobAddress(call), wanted, guards);
+  const document = parent(
+    'BlockList',
+    (wanted.committed ? blockElements('CommittedBlocks', list.committed) : '') +
+      (wanted.uncommitted ? blockElements('UncommittedBlocks', list.uncommitted) : ''),
+  );
+  const headers = list.blob === undefined ? [] : stampHeaders(list.blob.stamp);
+  if (list.blob !== undefined) headers.push('x-ms-blob-content-length', String(list.blob.length));
+  return xmlAnswer(200, document, headers);
+}
+
+function blockElements(name: string, blocks: readonly blockBlobs.NamedBlock[]): string {
+  const rows = blocks.map(({ id, length }) =>
+    parent('Block', element('Name', id) + element('Size', String(length))),
+  );
+  return parent(name, rows.join(''));
+}

@@ -1,0 +1,87 @@
+// A body that is stored: received in one pass with the checksums that its answer tells, and verified before
+// anybody can name it.
+
+import { crc64Bytes } from '../../base/crc64.js';
+import type { BlobService } from '../../services/blob/service.js';
+import { type Body, BodyLengthError, inlineBytes } from '../../services/common/body.js';
+import { StorageError } from '../../services/common/errors.js';
+import type { Call } from '../call.js';
+import { type Checksums, expectedChecksums, verifyChecksums } from '../checksums.js';
+
+const crc64Since = '2019-02-02';
+
+export interface ReceiveOptions {
+  readonly limit: number;
+  /** Also where the client has not sent one. */
+  readonly md5: boolean;
+  /** Another one that the body must have. */
+  readonly contentMd5?: Uint8Array | undefined;
+}
+
+export interface Received extends Disposable {
+  readonly body: Body;
+  readonly md5: Buffer | undefined;
+  readonly crc64: Buffer | undefined;
+}
+
+/** To be disposed when the commit that names it is known to have succeeded or failed. */
+export async function receiveBody(
+  call: Call,
+  { store }: BlobService,
+  { limit, md5, contentMd5 }: ReceiveOptions,
+): Promise<Received> {
+  const expected = expectedChecksums(call);
+  const length = call.body.requireLength(limit);
+  const wants = {
+    md5: md5 || expected.md5 !== undefined || contentMd5 !== undefined || call.version < crc64Since,
+    crc64: call.version >= crc64Since || expected.crc64 !== undefined,
+  };
+  const body =
+    length <= inlineBytes
+      ? await store.contents.store(await call.body.readAll(inlineBytes), wants)
+      : await receiveLong(call, store.contents, length, wants);
+  const { digests } = body;
+  const actual: Checksums = {
+    md5: digests.md5,
+    crc64: digests.crc64 === undefined ? undefined : crc64Bytes(digests.crc64),
+  };
+  try {
+    verifyChecksums(expected, actual);
+    if (contentMd5 !== undefined) verifyChecksums({ md5: Buffer.from(contentMd5) }, actual);
+  } catch (error) {
+    body[Symbol.dispose]();
+    throw error;
+  }
+  const { md5: sum, crc64 } = actual;
+  return { body, md5: sum, crc64, [Symbol.dispose]: () => body[Symbol.dispose]() };
+}
+
+async function receiveLong(
+  call: Call,
+  contents: BlobService['store']['contents'],
+  length: number,
+  wants: { readonly md5: boolean; readonly crc64: boolean },
+): Promise<Body> {
+  try {
+    return await contents.receive(call.body, length, wants);
+  } catch (error) {
+    if (error instanceof BodyLengthError) throw new StorageError('InvalidInput', { cause: error });
+    throw error;
+  }
+}
+
+/** What is told of a body: the MD5 if the client sent it or knows nothing newer, else the CRC64. */
+export function transportHeaders(call: Call, { md5, crc64 }: Received): string[] {
+  const tellsMd5 = call.headers['content-md5'] !== undefined || call.version < crc64Since;
+  if (tellsMd5) return md5 === undefined ? [] : ['Content-MD5', md5.toString('base64')];
+  return crc64 === undefined ? [] : ['x-ms-content-crc64', crc64.toString('base64')];
+}
+
+/** Both, as Put Blob tells them. */
+export function contentChecksumHeaders(call: Call, { md5, crc64 }: Received): string[] {
+  const headers = md5 === undefined ? [] : ['Content-MD5', md5.toString('base64')];
+  if (crc64 !== undefined && call.version >= crc64Since) {
+    headers.push('x-ms-content-crc64', crc64.toString('base64'));
+  }
+  return headers;
+}

@@ -1,0 +1,189 @@
+// List Blobs on the wire.
+
+import { stampToMs } from '../../base/stamps.js';
+import { formatHttpDate } from '../../base/times.js';
+import { formatKeptTime } from '../../services/blob/address.js';
+import { committed } from '../../services/blob/guards.js';
+import { type ListedEntry, listBlobs as list } from '../../services/blob/listing.js';
+import type { BlobRecord, CopyState, UncommittedBlob } from '../../services/blob/model.js';
+import type { BlobService } from '../../services/blob/service.js';
+import { invalidParameter, StorageError } from '../../services/common/errors.js';
+import { bareEtag, lastModifiedMs } from '../../services/common/etag.js';
+import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
+import type { Metadata } from '../../services/common/metadata.js';
+import type { Tags } from '../../services/common/tags-filter.js';
+import type { Answer } from '../answer.js';
+import type { Identity } from '../auth/types.js';
+import type { Call, Version } from '../call.js';
+import { listParameter, pageSize, parameter } from '../parameters.js';
+import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
+import { md5Text } from './blob-headers.js';
+import { containerKey } from './requests.js';
+
+const includes = [
+  'snapshots',
+  'metadata',
+  'uncommittedblobs',
+  'copy',
+  'deleted',
+  'tags',
+  'versions',
+  'deletedwithversions',
+  'immutabilitypolicy',
+  'legalhold',
+  'permissions',
+] as const;
+
+type Include = (typeof includes)[number];
+
+/** What decides how an entry is told. */
+interface Telling {
+  readonly include: ReadonlySet<Include>;
+  readonly version: Version;
+  readonly now: number;
+}
+
+export async function listBlobs(call: Call, { store }: BlobService, identity: Identity): Promise<Answer> {
+  const include = listParameter(call, 'include', includes);
+  const delimiter = parameter(call, 'delimiter');
+  if (delimiter !== undefined && include.has('snapshots')) {
+    throw invalidParameter('include', 'snapshots', 'Snapshots are not listed with a delimiter.');
+  }
+  checkTagsAllowed(include, identity);
+  const prefix = parameter(call, 'prefix');
+  const marker = parameter(call, 'marker');
+  const listing = await list(store, containerKey(call), {
+    prefix: prefix ?? '',
+    delimiter: delimiter ?? '',
+    marker,
+    max: pageSize(call),
+    snapshots: include.has('snapshots'),
+    versions: include.has('versions'),
+    uncommitted: include.has('uncommittedblobs'),
+  });
+  const telling = { include, version: call.version, now: listing.now };
+  const rows = listing.entries.map((entry) => entryElement(entry, telling));
+  const asked =
+    named('Prefix', prefix, call.version) +
+    optional('Marker', marker) +
+    optional('MaxResults', parameter(call, 'maxresults')) +
+    named('Delimiter', delimiter, call.version);
+  const body = asked + parent('Blobs', rows.join('')) + element('NextMarker', listing.next ?? '');
+  const endpoint = escapeAttribute(`${call.endpoint}/`);
+  const container = escapeAttribute(call.container);
+  const open = `<EnumerationResults ServiceEndpoint="${endpoint}" ContainerName="${container}">`;
+  return xmlAnswer(200, `${open}${body}</EnumerationResults>`);
+}
+
+/** A SAS shows tags only to who may read them. */
+function checkTagsAllowed(include: ReadonlySet<Include>, identity: Identity): void {
+  if (include.has('tags') && identity.kind === 'sas' && !identity.permissions.includes('t')) {
+    throw new StorageError('AuthorizationPermissionMismatch');
+  }
+}
+
+/** Before 2021-02-12 a name was never encoded. */
+function named(name: string, text: string | undefined, version: Version): string {
+  if (text === undefined) return '';
+  return version >= '2021-02-12' ? nameElement(name, text) : element(name, text);
+}
+
+function entryElement(entry: ListedEntry, telling: Telling): string {
+  const name = named('Name', entry.name, telling.version);
+  if (entry.kind === 'prefix') return parent('BlobPrefix', name);
+  const { include } = telling;
+  const blob = committed(entry.blob);
+  const told =
+    name +
+    keptElements(entry, telling) +
+    parent('Properties', propertyElements(entry.blob, entry.kind, telling)) +
+    (blob !== undefined && include.has('metadata') ? metadataElement(blob.metadata) : '') +
+    (blob?.tags !== undefined && include.has('tags') ? tagsElement(blob.tags) : '') +
+    (telling.version >= '2020-06-12' ? '<OrMetadata />' : '');
+  return parent('Blob', told);
+}
+
+function keptElements(entry: Exclude<ListedEntry, { kind: 'prefix' }>, { include }: Telling): string {
+  if (entry.kind === 'snapshot') return element('Snapshot', formatKeptTime(entry.stamp));
+  if (entry.kind === 'version') return element('VersionId', formatKeptTime(entry.stamp));
+  const version = committed(entry.blob)?.version;
+  if (version === undefined || !include.has('versions')) return '';
+  return element('VersionId', formatKeptTime(version)) + element('IsCurrentVersion', 'true');
+}
+
+function propertyElements(
+  found: BlobRecord | UncommittedBlob,
+  kind: 'blob' | 'snapshot' | 'version',
+  telling: Telling,
+): string {
+  const blob = committed(found);
+  const lease = kind === 'blob' ? leaseElements(found.lease, telling.now) : '';
+  if (blob === undefined) {
+    return (
+      element('Content-Length', '0') +
+      element('BlobType', 'BlockBlob') +
+      tierElements({}, telling) +
+      lease +
+      element('ServerEncrypted', 'true')
+    );
+  }
+  const { version, include } = telling;
+  return (
+    (version >= '2017-11-09' ? element('Creation-Time', formatHttpDate(stampToMs(blob.created))) : '') +
+    element('Last-Modified', formatHttpDate(lastModifiedMs(blob.stamp))) +
+    element('Etag', bareEtag(blob.stamp)) +
+    contentElements(blob) +
+    element('BlobType', blob.type) +
+    (kind === 'blob' && blob.type === 'BlockBlob' ? tierElements(blob, telling) : '') +
+    lease +
+    (blob.copy !== undefined && include.has('copy') ? copyElements(blob.copy) : '') +
+    element('ServerEncrypted', 'true') +
+    (blob.tags !== undefined && version >= '2019-12-12'
+      ? element('TagCount', String(blob.tags.length))
+      : '') +
+    (blob.sealed && version >= '2019-12-12' ? element('Sealed', 'true') : '')
+  );
+}
+
+function contentElements({ length, headers }: BlobRecord): string {
+  return (
+    element('Content-Length', String(length)) +
+    element('Content-Type', headers.type ?? '') +
+    element('Content-Encoding', headers.encoding ?? '') +
+    element('Content-Language', headers.language ?? '') +
+    element('Content-MD5', headers.md5 === undefined ? '' : md5Text(headers.md5)) +
+    element('Cache-Control', headers.cacheControl ?? '') +
+    element('Content-Disposition', headers.disposition ?? '')
+  );
+}
+
+function tierElements({ tier }: Pick<BlobRecord, 'tier'>, { version }: Telling): string {
+  if (version < '2017-04-17') return '';
+  if (tier === undefined) return element('AccessTier', 'Hot') + element('AccessTierInferred', 'true');
+  return element('AccessTier', tier.name) + element('AccessTierChangeTime', formatHttpDate(tier.changed));
+}
+
+function leaseElements(lease: Lease | undefined, now: number): string {
+  const { status, state, duration } = leaseProperties(lease ?? availableLease, now);
+  return element('LeaseStatus', status) + element('LeaseState', state) + optional('LeaseDuration', duration);
+}
+
+function copyElements(copy: CopyState): string {
+  return (
+    element('CopyId', copy.id) +
+    element('CopySource', copy.source) +
+    element('CopyStatus', copy.status) +
+    element('CopyProgress', `${copy.copied}/${copy.total}`) +
+    (copy.completed === undefined ? '' : element('CopyCompletionTime', formatHttpDate(copy.completed))) +
+    optional('CopyStatusDescription', copy.description)
+  );
+}
+
+function metadataElement(metadata: Metadata): string {
+  return parent('Metadata', metadata.map(([name, value]) => element(name, value)).join(''));
+}
+
+function tagsElement(tags: Tags): string {
+  const rows = tags.map(([key, value]) => parent('Tag', element('Key', key) + element('Value', value)));
+  return parent('Tags', parent('TagSet', rows.join('')));
+}

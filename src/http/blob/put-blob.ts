@@ -1,0 +1,84 @@
+// Put Blob on the wire.
+
+import * as blobs from '../../services/blob/blobs.js';
+import type { BlobService } from '../../services/blob/service.js';
+import { invalidHeader, missingHeader } from '../../services/common/errors.js';
+import type { Answer } from '../answer.js';
+import type { Identity } from '../auth/types.js';
+import type { Call, Version } from '../call.js';
+import type { Operation } from '../operation.js';
+import { writtenHeaders } from './blob-headers.js';
+import { contentChecksumHeaders, receiveBody } from './bodies.js';
+import { bodyHeadersOf, containerKey, createGuardsOf, newBlobName, newBlobOf } from './requests.js';
+
+const MiB = 1024 * 1024;
+
+function putLimit(version: Version): number {
+  if (version >= '2019-12-12') return 5000 * MiB;
+  return version >= '2016-05-31' ? 256 * MiB : 64 * MiB;
+}
+
+export async function putBlockBlob(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const guards = createGuardsOf(call, operation, identity);
+  const headers = bodyHeadersOf(call);
+  const fresh = newBlobOf(call, headers);
+  refuseHeader(call, 'x-ms-blob-content-length');
+  using received = await receiveBody(call, service, {
+    limit: putLimit(call.version),
+    md5: true,
+    contentMd5: headers.md5,
+  });
+  const { body, md5 } = received;
+  const withMd5 = md5 === undefined ? fresh : { ...fresh, headers: { ...headers, md5 } };
+  const blob = await blobs.putBlob(service.store, container, name, 'BlockBlob', withMd5, body, guards);
+  return created(call, blob, contentChecksumHeaders(call, received));
+}
+
+export async function putAppendBlob(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const guards = createGuardsOf(call, operation, identity);
+  requireNoBody(call);
+  refuseHeader(call, 'x-ms-blob-content-length');
+  const fresh = newBlobOf(call, bodyHeadersOf(call));
+  const blob = await blobs.putBlob(service.store, container, name, 'AppendBlob', fresh, undefined, guards);
+  return created(call, blob, []);
+}
+
+/** A request that none of the others fits: it says no type, or one there is not. */
+export function putUnknownBlob(call: Call): never {
+  const type = call.header('x-ms-blob-type');
+  throw type === undefined ? missingHeader('x-ms-blob-type') : invalidHeader('x-ms-blob-type', type);
+}
+
+export function requireNoBody(call: Call): void {
+  const length = call.body.requireLength(Number.MAX_SAFE_INTEGER);
+  if (length !== 0) throw invalidHeader('Content-Length', String(length));
+}
+
+function refuseHeader(call: Call, name: string): void {
+  const value = call.header(name);
+  if (value !== undefined) throw invalidHeader(name, value);
+}
+
+export function created(
+  call: Call,
+  blob: Parameters<typeof writtenHeaders>[0],
+  more: readonly string[],
+): Answer {
+  const headers = writtenHeaders(blob, call.version);
+  headers.push(...more, 'x-ms-request-server-encrypted', 'true');
+  return { status: 201, headers };
+}

@@ -1,0 +1,140 @@
+// What the requests of the blob service have in common, decoded: which blob, which guards, which properties.
+
+import { type BlobAddress, parseKeptTime } from '../../services/blob/address.js';
+import type { NewBlob } from '../../services/blob/blobs.js';
+import type { CreateGuards, Guards } from '../../services/blob/guards.js';
+import type { AccessTier, ContainerKey, ContentHeaders } from '../../services/blob/model.js';
+import { invalidHeader, invalidParameter, StorageError } from '../../services/common/errors.js';
+import { parseLeaseId } from '../../services/common/lease-request.js';
+import { checkName, rootContainer } from '../../services/common/names.js';
+import { parseTags } from '../../services/common/tags.js';
+import type { Identity } from '../auth/types.js';
+import type { Call } from '../call.js';
+import { md5Header } from '../checksums.js';
+import { conditionsOf } from '../condition-headers.js';
+import { metadataOf, wordHeader } from '../headers.js';
+import type { Operation } from '../operation.js';
+import { parameter } from '../parameters.js';
+
+export function containerKey(call: Call): ContainerKey {
+  checkName('container', call.container);
+  return [call.account, call.container];
+}
+
+const longestName = 1024;
+
+/** The name of a blob that is looked for: one that no blob can have is not found, unless no key can have it. */
+export function blobName(call: Call): string {
+  if (call.name.length > longestName) throw new StorageError('InvalidUri');
+  return call.name;
+}
+
+/** The name of a blob that may be made. */
+export function newBlobName(call: Call): string {
+  refuseKept(call);
+  checkName(call.container === rootContainer ? 'rootBlob' : 'blob', call.name);
+  return call.name;
+}
+
+/** The name of a blob that is changed: never a snapshot or a version. */
+export function changedBlobName(call: Call): string {
+  refuseKept(call);
+  return blobName(call);
+}
+
+function refuseKept(call: Call): void {
+  if (parameter(call, 'snapshot') !== undefined) throw new StorageError('InvalidOperation');
+  const version = parameter(call, 'versionid');
+  if (version !== undefined) throw invalidParameter('versionid', version);
+}
+
+/** The blob as it is now, or the snapshot or version that the query names. */
+export function blobAddress(call: Call): BlobAddress {
+  const name = blobName(call);
+  const snapshot = parameter(call, 'snapshot');
+  const version = parameter(call, 'versionid');
+  if (snapshot !== undefined && version !== undefined) {
+    throw new StorageError('MutuallyExclusiveQueryParameters');
+  }
+  if (snapshot !== undefined) return { name, kind: 'snapshot', stamp: parseKeptTime('snapshot', snapshot) };
+  if (version !== undefined) return { name, kind: 'version', stamp: parseKeptTime('versionid', version) };
+  return { name, kind: 'base' };
+}
+
+export function leaseIdOf(call: Call): string | undefined {
+  return parseLeaseId('x-ms-lease-id', call.header('x-ms-lease-id'));
+}
+
+export function guardsOf(call: Call, operation: Operation, kind: 'read' | 'write'): Guards {
+  return { conditions: conditionsOf(call, operation, kind), leaseId: leaseIdOf(call) };
+}
+
+export function createGuardsOf(
+  call: Call,
+  operation: Operation,
+  identity: Identity,
+  kind: 'create' | 'copy' = 'create',
+): CreateGuards {
+  return {
+    conditions: conditionsOf(call, operation, kind),
+    leaseId: leaseIdOf(call),
+    mayOverwrite: identity.kind !== 'sas' || identity.permissions.includes('w'),
+  };
+}
+
+/** The `x-ms-blob-` properties that a request sets; a text that is empty sets nothing. */
+export function contentHeadersOf(call: Call): ContentHeaders {
+  const text = (name: string) => call.header(`x-ms-blob-${name}`) || undefined;
+  const headers: Record<string, string | Uint8Array | undefined> = {
+    type: text('content-type'),
+    encoding: text('content-encoding'),
+    language: text('content-language'),
+    disposition: text('content-disposition'),
+    cacheControl: text('cache-control'),
+    md5: md5Header(call, 'x-ms-blob-content-md5'),
+  };
+  for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
+  return headers as ContentHeaders;
+}
+
+const usualType = 'application/octet-stream';
+
+/** The same on Put Blob, where the body's own headers stand in for what is left out. */
+export function bodyHeadersOf(call: Call): ContentHeaders {
+  const { header } = call;
+  const standard = (name: string) => header.call(call, name) || undefined;
+  const encoding = standard('content-encoding');
+  const language = standard('content-language');
+  const cacheControl = standard('cache-control');
+  return {
+    type: standard('content-type') ?? usualType,
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(language === undefined ? {} : { language }),
+    ...(cacheControl === undefined ? {} : { cacheControl }),
+    ...contentHeadersOf(call),
+  };
+}
+
+/** The same on Put Block List, whose body's headers are its own. */
+export function listHeadersOf(call: Call): ContentHeaders {
+  return { type: usualType, ...contentHeadersOf(call) };
+}
+
+export function newBlobOf(call: Call, headers: ContentHeaders): NewBlob {
+  return {
+    headers,
+    metadata: metadataOf(call),
+    tags: parseTags(call.header('x-ms-tags')),
+    tier: tierOf(call),
+  };
+}
+
+const tiers = ['Hot', 'Cool', 'Cold', 'Archive'] as const satisfies readonly AccessTier[];
+const coldSince = '2021-12-02';
+
+/** `x-ms-access-tier`; nothing if it is not there. */
+export function tierOf(call: Call): AccessTier | undefined {
+  const tier = wordHeader(call, 'x-ms-access-tier', tiers);
+  if (tier === 'Cold' && call.version < coldSince) throw invalidHeader('x-ms-access-tier', tier);
+  return tier;
+}

@@ -1,0 +1,56 @@
+// Which of the blobs that share a name is meant: the one there is now, a snapshot, or a version. Snapshots and
+// versions are called by the time they were made, in seven digits after the second: `2019-05-09T00:53:51.6017960Z`.
+
+import { type Stamp, stampToMs } from '../../base/stamps.js';
+import { formatIsoTime, parseIsoTime } from '../../base/times.js';
+import type { Transaction } from '../../collections/index.js';
+import { invalidParameter, StorageError } from '../common/errors.js';
+import { committed, existing } from './guards.js';
+import type { BlobRecord, BlobStore } from './model.js';
+
+export type BlobAddress = Readonly<{ name: string; kind: 'base' } | KeptAddress>;
+export type KeptAddress = Readonly<{ name: string; kind: 'snapshot' | 'version'; stamp: Stamp }>;
+
+export function baseOf(name: string): BlobAddress {
+  return { name, kind: 'base' };
+}
+
+export function formatKeptTime(stamp: Stamp): string {
+  return formatIsoTime({ ms: stampToMs(stamp), ticks: (stamp % 1000) * 10 });
+}
+
+/** The stamp that a client calls a snapshot or version by; a time that none can have is -1. */
+export function parseKeptTime(parameter: 'snapshot' | 'versionid' | 'prevsnapshot', text: string): Stamp {
+  const time = parseIsoTime(text);
+  if (time === undefined || !text.includes('T')) throw invalidParameter(parameter, text);
+  return time.ticks % 10 === 0 ? time.ms * 1000 + time.ticks / 10 : -1;
+}
+
+export async function findBlob(
+  store: BlobStore,
+  tx: Transaction,
+  container: number,
+  address: BlobAddress,
+  check: 'check' | 'read' = 'read',
+): Promise<BlobRecord> {
+  const { name, kind } = address;
+  const options = { lock: 'none', check: check === 'check' } as const;
+  if (kind !== 'base') return findKept(store, tx, container, address, options);
+  return existing(await store.blobs.get(tx, [container, name], options));
+}
+
+async function findKept(
+  store: BlobStore,
+  tx: Transaction,
+  container: number,
+  { name, kind, stamp }: KeptAddress,
+  options: { readonly lock: 'none'; readonly check: boolean },
+): Promise<BlobRecord> {
+  const dictionary = kind === 'snapshot' ? store.snapshots : store.versions;
+  const kept = await dictionary.get(tx, [container, name, stamp], options);
+  if (kept !== undefined && kept.deleted === undefined) return kept;
+  const current = kind === 'version' ? await store.blobs.get(tx, [container, name], options) : undefined;
+  const blob = committed(current);
+  if (blob !== undefined && blob.version === stamp) return blob;
+  throw new StorageError('BlobNotFound');
+}

@@ -1,0 +1,101 @@
+// Append blobs: what is appended lands whole, behind what came before, in the order of the commits.
+
+import { assert } from '../../base/assert.js';
+import type { Transaction } from '../../collections/index.js';
+import type { Body } from '../common/body.js';
+import { StorageError } from '../common/errors.js';
+import { admitWrite, checkOnline, checkType, existing, type Guards } from './guards.js';
+import {
+  type BlobContent,
+  type BlobKey,
+  type BlobRecord,
+  type BlobStore,
+  type ContainerKey,
+  findContainer,
+  withLease,
+} from './model.js';
+
+const mostAppends = 50_000;
+
+export interface AppendConditions {
+  /** The length it must have; nothing: whatever it has. */
+  readonly position: number | undefined;
+  /** The length it must not exceed afterwards. */
+  readonly maxSize: number | undefined;
+}
+
+export interface Appended {
+  readonly blob: BlobRecord;
+  /** Where the bytes landed. */
+  readonly offset: number;
+}
+
+export function appendBlock(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  body: Body,
+  conditions: AppendConditions,
+  guards: Guards,
+): Promise<Appended> {
+  return store.run(async (tx) => {
+    const key: BlobKey = [await findContainer(store, tx, container), name];
+    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
+    checkOnline(old);
+    const lease = admitWrite(old, guards, tx.now);
+    const length = old.length + body.length;
+    checkAppend(old, length, conditions);
+    const content = await appendContent(store, tx, old, body);
+    const { copy: _, ...kept } = old;
+    const appends = (old.appends ?? 0) + 1;
+    const blob = withLease({ ...kept, stamp: tx.stamp(old.stamp), length, content, appends }, lease);
+    await store.blobs.set(tx, key, blob);
+    return { blob, offset: old.length };
+  });
+}
+
+function checkAppend(blob: BlobRecord, length: number, { position, maxSize }: AppendConditions): void {
+  if (position !== undefined && position !== blob.length) {
+    throw new StorageError('AppendPositionConditionNotMet');
+  }
+  if (maxSize !== undefined && length > maxSize) throw new StorageError('MaxBlobSizeConditionNotMet');
+  checkType(blob, 'AppendBlob');
+  if (blob.sealed) throw new StorageError('BlobIsSealed');
+  if ((blob.appends ?? 0) >= mostAppends) throw new StorageError('BlockCountExceedsLimit');
+}
+
+/** The map only grows: snapshots share it and end where they did. */
+async function appendContent(
+  store: BlobStore,
+  tx: Transaction,
+  { content, length }: BlobRecord,
+  body: Body,
+): Promise<BlobContent> {
+  assert(content.kind !== 'piece', 'the content of an append blob is a map');
+  const map = content.kind === 'map' ? content.map : await store.maps.create(tx);
+  const source = await store.contents.source(tx, body);
+  await store.maps.append(tx, map, length, [{ source, length: body.length }]);
+  return { kind: 'map', map };
+}
+
+/** Nothing can be appended any more. Sealing twice is harmless. The ETag stays. */
+export function sealBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  position: number | undefined,
+  guards: Guards,
+): Promise<BlobRecord> {
+  return store.run(async (tx) => {
+    const key: BlobKey = [await findContainer(store, tx, container), name];
+    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
+    const lease = admitWrite(old, guards, tx.now);
+    if (position !== undefined && position !== old.length) {
+      throw new StorageError('AppendPositionConditionNotMet');
+    }
+    checkType(old, 'AppendBlob');
+    const blob = withLease({ ...old, sealed: true as const }, lease);
+    await store.blobs.set(tx, key, blob);
+    return blob;
+  });
+}

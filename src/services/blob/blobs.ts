@@ -1,0 +1,214 @@
+// What every kind of blob can do: be put, read, given properties and metadata, leased.
+
+import type { Transaction } from '../../collections/index.js';
+import type { Body } from '../common/body.js';
+import { type Conditions, checkConditions } from '../common/conditions.js';
+import type { ContentReader } from '../common/content-reader.js';
+import { orThrow, StorageError } from '../common/errors.js';
+import { availableLease, type Lease, type LeaseAction, step } from '../common/lease.js';
+import { checkMetadata, type Metadata } from '../common/metadata.js';
+import type { Tags } from '../common/tags-filter.js';
+import { type BlobAddress, findBlob } from './address.js';
+import { type ByteSlice, nameContent, noContent, openContent } from './content.js';
+import {
+  admitCreate,
+  admitRead,
+  admitWrite,
+  type CreateGuards,
+  checkNoPendingCopy,
+  checkOnline,
+  committed,
+  existing,
+  type Guards,
+} from './guards.js';
+import {
+  type AccessTier,
+  type BlobKey,
+  type BlobRecord,
+  type BlobStore,
+  type BlobType,
+  type ContainerKey,
+  type ContentHeaders,
+  findContainer,
+  type UncommittedBlob,
+  withLease,
+} from './model.js';
+import { replaceBlob } from './replace.js';
+import { hasSnapshots } from './snapshots.js';
+
+/** What a request says of the blob that it makes. */
+export interface NewBlob {
+  readonly headers: ContentHeaders;
+  readonly metadata: Metadata;
+  readonly tags: Tags;
+  readonly tier: AccessTier | undefined;
+}
+
+type Found = BlobRecord | UncommittedBlob | undefined;
+
+/** Makes a blob, or replaces what is there in one step. The body is nobody's if this fails. */
+export function putBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  type: 'BlockBlob' | 'AppendBlob',
+  fresh: NewBlob,
+  body: Body | undefined,
+  guards: CreateGuards,
+): Promise<BlobRecord> {
+  return store.run(async (tx) => {
+    const key: BlobKey = [await findContainer(store, tx, container), name];
+    const found = await store.blobs.get(tx, key, { lock: 'update' });
+    const lease = admitCreate(found, guards, tx.now);
+    await checkTypeChange(store, tx, key, found, type);
+    const content = body === undefined ? noContent : await nameContent(store, tx, body);
+    const made = makeBlob(tx, found, type, fresh, { content, length: body?.length ?? 0 });
+    const blob = withLease(type === 'AppendBlob' ? { ...made, appends: 0 } : made, lease);
+    await replaceBlob(store, tx, key, found, blob);
+    return blob;
+  });
+}
+
+/** The record of a blob that is made now, in place of what was found. */
+export function makeBlob(
+  tx: Transaction,
+  found: Found,
+  type: BlobType,
+  { headers, metadata, tags, tier }: NewBlob,
+  { content, length }: Pick<BlobRecord, 'content' | 'length'>,
+): BlobRecord {
+  const old = committed(found);
+  const stamp = tx.stamp(old?.stamp);
+  const created = old?.type === 'BlockBlob' && type === 'BlockBlob' ? old.created : stamp;
+  const named = tier === undefined ? old?.tier : { name: tier, changed: tx.now };
+  return {
+    format: 1,
+    type,
+    stamp,
+    created,
+    length,
+    content,
+    headers,
+    metadata,
+    ...(tags.length > 0 ? { tags } : {}),
+    ...(named !== undefined && type === 'BlockBlob' ? { tier: named } : {}),
+  };
+}
+
+/** A name keeps its type for as long as there are snapshots of it. */
+export async function checkTypeChange(
+  store: BlobStore,
+  tx: Transaction,
+  key: BlobKey,
+  found: Found,
+  type: BlobType,
+): Promise<void> {
+  const old = committed(found);
+  if (old === undefined || old.type === type) return;
+  if (await hasSnapshots(store, tx, key)) throw new StorageError('SnapshotsPresent');
+}
+
+export interface ReadBlob {
+  readonly blob: BlobRecord;
+  readonly now: number;
+  /** What was selected; nothing where only properties were asked for. */
+  readonly slice: ByteSlice | undefined;
+  /** Its bytes; nothing where it is empty. To be read to its end, or disposed. */
+  readonly reader: ContentReader | undefined;
+}
+
+/** The blob as it is at one moment. `select` says which of its bytes are wanted, knowing how many there are. */
+export async function readBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  address: BlobAddress,
+  guards: Guards,
+  select?: (length: number) => ByteSlice,
+): Promise<ReadBlob> {
+  let reader: ContentReader | undefined;
+  try {
+    return await store.run(async (tx) => {
+      const id = await findContainer(store, tx, container, 'read');
+      const blob = await findBlob(store, tx, id, address);
+      if (select !== undefined) checkOnline(blob);
+      admitRead(blob, guards, tx.now);
+      const slice = select?.(blob.length);
+      reader = slice && (await openContent(store, tx, blob.content, slice));
+      return { blob, now: tx.now, slice, reader };
+    });
+  } catch (error) {
+    reader?.[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Replaces all of them if `headers` is given. Any such call forgets where the blob was copied from. */
+export function setHeaders(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  headers: ContentHeaders | undefined,
+  guards: Guards,
+): Promise<BlobRecord> {
+  return changeBlob(store, container, name, guards, (blob) => ({
+    ...blob,
+    headers: headers ?? blob.headers,
+  }));
+}
+
+export function setMetadata(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  metadata: Metadata,
+  guards: Guards,
+): Promise<BlobRecord> {
+  checkMetadata(metadata);
+  return changeBlob(store, container, name, guards, (blob) => ({ ...blob, metadata }));
+}
+
+/** Changes what is said of a blob and not its content, with a new ETag. */
+function changeBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  guards: Guards,
+  change: (blob: BlobRecord) => BlobRecord,
+): Promise<BlobRecord> {
+  return store.run(async (tx) => {
+    const key: BlobKey = [await findContainer(store, tx, container), name];
+    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
+    const lease = admitWrite(old, guards, tx.now);
+    const { copy: _, ...changed } = change(old);
+    const blob = withLease({ ...changed, stamp: tx.stamp(old.stamp) }, lease);
+    await store.blobs.set(tx, key, blob);
+    return blob;
+  });
+}
+
+export interface LeasedBlob {
+  readonly stamp: number;
+  readonly lease: Lease;
+  readonly now: number;
+}
+
+/** A name that has only uncommitted blocks can be leased too. */
+export function leaseBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  action: LeaseAction,
+  conditions: Conditions,
+): Promise<LeasedBlob> {
+  return store.run(async (tx) => {
+    const key: BlobKey = [await findContainer(store, tx, container), name];
+    const found = await store.blobs.get(tx, key, { lock: 'update' });
+    if (found === undefined) throw new StorageError('BlobNotFound');
+    const blob = committed(found);
+    if (blob !== undefined) checkNoPendingCopy(blob);
+    checkConditions(conditions, blob === undefined ? 'create' : 'write', blob);
+    const lease = orThrow(step(found.lease ?? availableLease, action, tx.now));
+    await store.blobs.set(tx, key, withLease(found, lease));
+    return { stamp: blob?.stamp ?? found.created, lease, now: tx.now };
+  });
+}

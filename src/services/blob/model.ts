@@ -1,0 +1,198 @@
+// What the blob service is made of.
+//
+//   containers   [account, name]                 which incarnation has this name; changed by create and delete
+//   properties   container id                    ETag, metadata, stored access policies, public access, lease
+//   blobs        [container id, name]            the blob as it is now, or blocks that nobody has committed yet
+//   snapshots    [container id, name, stamp]     and, with `deleted`, what soft delete keeps of a blob
+//   versions     [container id, name, stamp]     what versioning keeps of it
+//   blocks       [upload id, block id]           uncommitted blocks
+//   block counts upload id                       how many of those
+//   block names  [map, n]                        the list of blocks a blob was committed from (block-lists.ts)
+//
+// A row of `blobs`, `snapshots` or `versions` is small: bytes lie elsewhere (content.ts), long lists too.
+// A name's first row is where everybody who changes that name meets: its lock orders them. Who writes into a
+// container has its entry checked at commit, so nothing is written under an id that was swept.
+
+import type { Stamp } from '../../base/stamps.js';
+import type { Counters, Dictionary, Transaction } from '../../collections/index.js';
+import type { AccessPolicy } from '../common/access-policy.js';
+import type { AccountSettings } from '../common/accounts.js';
+import type { ContentMaps } from '../common/content-maps.js';
+import type { PackedPiece } from '../common/content-rows.js';
+import type { Contents } from '../common/contents.js';
+import { StorageError } from '../common/errors.js';
+import type { Garbage } from '../common/garbage.js';
+import type { Lease } from '../common/lease.js';
+import type { Metadata } from '../common/metadata.js';
+import type { SliceRows } from '../common/slice-rows.js';
+import type { Store } from '../common/store.js';
+import type { Tags } from '../common/tags-filter.js';
+import type { BlockNames } from './block-lists.js';
+
+export interface ContainerEntry {
+  readonly format: 1;
+  readonly id: number;
+}
+
+/** What anybody may read: nothing, the blobs whose names they know, or the list of them too. */
+export type PublicAccess = 'none' | 'blob' | 'container';
+
+export interface ContainerProperties {
+  readonly stamp: Stamp;
+  readonly metadata: Metadata;
+  readonly policies: readonly AccessPolicy[];
+  readonly publicAccess: PublicAccess;
+  readonly lease: Lease;
+}
+
+export type BlobType = 'BlockBlob' | 'AppendBlob' | 'PageBlob';
+
+/** Told with the content; each only if it was set. */
+export interface ContentHeaders {
+  readonly type?: string;
+  readonly encoding?: string;
+  readonly language?: string;
+  readonly disposition?: string;
+  readonly cacheControl?: string;
+  readonly md5?: Uint8Array;
+}
+
+/** Where the bytes are: nowhere, in one piece, or in a map of them. */
+export type BlobContent =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'piece'; readonly piece: PackedPiece }
+  | { readonly kind: 'map'; readonly map: number };
+
+export interface Upload {
+  readonly id: number;
+  /** All block ids of an upload have the same length. */
+  readonly idLength: number;
+  /** When a block last came, give or take `uploadTouchMs`: a week later they go. */
+  readonly lastPut: number;
+}
+
+export type CopyStatus = 'success' | 'pending' | 'aborted' | 'failed';
+
+export interface CopyState {
+  readonly id: string;
+  readonly source: string;
+  readonly status: CopyStatus;
+  readonly copied: number;
+  readonly total: number;
+  /** Milliseconds since 1970; not while it is pending. */
+  readonly completed?: number;
+  readonly description?: string;
+}
+
+export type AccessTier = 'Hot' | 'Cool' | 'Cold' | 'Archive';
+
+export interface Tier {
+  readonly name: AccessTier;
+  /** When it was set, in milliseconds since 1970. */
+  readonly changed: number;
+}
+
+/** A field that is not there has its usual value: no tags, no copy, an available lease. */
+export interface BlobRecord {
+  readonly format: 1;
+  readonly type: BlobType;
+  /** ETag and Last-Modified. */
+  readonly stamp: Stamp;
+  readonly created: Stamp;
+  readonly length: number;
+  readonly content: BlobContent;
+  readonly headers: ContentHeaders;
+  readonly metadata: Metadata;
+  readonly tags?: Tags;
+  readonly lease?: Lease;
+  readonly tier?: Tier;
+  readonly copy?: CopyState;
+  /** Of a blob that was written while versions were kept. */
+  readonly version?: Stamp;
+  /** Blocks that were put and not committed. */
+  readonly upload?: Upload;
+  /** Of an append blob. */
+  readonly appends?: number;
+  readonly sealed?: true;
+}
+
+/** Blocks were put under this name, and no blob is there yet. It can be leased, deleted, and nothing else. */
+export interface UncommittedBlob {
+  readonly format: 1;
+  readonly type: 'uncommitted';
+  readonly created: Stamp;
+  readonly upload: Upload;
+  readonly lease?: Lease;
+}
+
+export interface KeptBlob extends BlobRecord {
+  /** Soft-deleted, and until when it can be restored. */
+  readonly deleted?: { readonly at: number; readonly until: number };
+}
+
+export type ContainerKey = readonly [account: string, name: string];
+export type BlobKey = readonly [container: number, name: string];
+export type KeptKey = readonly [container: number, name: string, stamp: Stamp];
+
+export interface BlobStore extends Store {
+  readonly containers: Dictionary<ContainerKey, ContainerEntry>;
+  readonly properties: Dictionary<number, ContainerProperties>;
+  readonly blobs: Dictionary<BlobKey, BlobRecord | UncommittedBlob>;
+  readonly snapshots: Dictionary<KeptKey, KeptBlob>;
+  readonly versions: Dictionary<KeptKey, KeptBlob>;
+  readonly blocks: Dictionary<readonly [upload: number, id: string], PackedPiece>;
+  readonly blockCounts: Counters<number>;
+  readonly blockNames: Dictionary<readonly [map: number, part: number], BlockNames>;
+  readonly contents: Contents;
+  readonly maps: ContentMaps;
+  readonly slices: SliceRows;
+  readonly garbage: Garbage;
+  settings(account: string): AccountSettings;
+}
+
+export interface BlobGround {
+  readonly store: Store;
+  readonly contents: Contents;
+  readonly maps: ContentMaps;
+  readonly slices: SliceRows;
+  readonly garbage: Garbage;
+  settings(account: string): AccountSettings;
+}
+
+export async function openBlobStore({ store, ...ground }: BlobGround): Promise<BlobStore> {
+  const { state } = store;
+  const options = { system: true, count: false } as const;
+  return {
+    ...store,
+    containers: await state.dictionary('$system/blob/containers', options),
+    properties: await state.dictionary('$system/blob/properties', options),
+    blobs: await state.dictionary('$system/blob/blobs', options),
+    snapshots: await state.dictionary('$system/blob/snapshots', options),
+    versions: await state.dictionary('$system/blob/versions', options),
+    blocks: await state.dictionary('$system/blob/blocks', options),
+    blockCounts: await state.counters('$system/blob/block-counts', { system: true }),
+    blockNames: await state.dictionary('$system/blob/block-names', options),
+    ...ground,
+  };
+}
+
+/** The container's id. Who writes into it has it checked at commit; who only reads need not. */
+export async function findContainer(
+  store: BlobStore,
+  tx: Transaction,
+  key: ContainerKey,
+  check: 'check' | 'read' = 'check',
+): Promise<number> {
+  const entry = await store.containers.get(tx, key, check === 'check' ? checked : unchecked);
+  if (entry === undefined) throw new StorageError('ContainerNotFound');
+  return entry.id;
+}
+
+const checked = { lock: 'none', check: true } as const;
+const unchecked = { lock: 'none' } as const;
+
+/** The lease that a record without one has is available, and is not stored. */
+export function withLease<Record extends { readonly lease?: Lease }>(record: Record, lease: Lease): Record {
+  const { lease: _, ...rest } = record;
+  return (lease.state === 'available' ? rest : { ...rest, lease }) as Record;
+}

@@ -1,0 +1,39 @@
+// What was in a container that is gone: swept a few rows at a time.
+
+import type { Transaction } from '../../collections/index.js';
+import { dropContent } from './content.js';
+import { committed } from './guards.js';
+import type { BlobStore } from './model.js';
+import { discardUpload } from './uploads.js';
+
+const garbageKind = 'blob container';
+const sweepAtOnce = 100;
+
+/** What lies under this id goes with the commit. */
+export async function discardContents(store: BlobStore, tx: Transaction, container: number): Promise<void> {
+  await store.garbage.discard(tx, garbageKind, container);
+}
+
+export function registerContainers(store: BlobStore): void {
+  store.garbage.register(garbageKind, (id) => store.run((tx) => sweepContainer(store, tx, id)));
+}
+
+async function sweepContainer(store: BlobStore, tx: Transaction, id: number): Promise<boolean> {
+  let swept = 0;
+  const range = { prefix: [id], newest: true, pageSize: sweepAtOnce };
+  for await (const [key, found] of store.blobs.entries(tx, range)) {
+    const blob = committed(found);
+    if (blob !== undefined) await dropContent(store, tx, blob.content);
+    if (found.upload !== undefined) await discardUpload(store, tx, found.upload);
+    await store.blobs.delete(tx, key);
+    if (++swept === sweepAtOnce) return true;
+  }
+  for (const dictionary of [store.snapshots, store.versions]) {
+    for await (const [key, { content }] of dictionary.entries(tx, range)) {
+      await dropContent(store, tx, content);
+      await dictionary.delete(tx, key);
+      if (++swept === sweepAtOnce) return true;
+    }
+  }
+  return false;
+}
