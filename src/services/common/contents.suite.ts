@@ -57,7 +57,7 @@ export async function readAll(reader: ContentReader): Promise<Buffer> {
 
 /** Live bytes are what the rows say, moved extents are indexed, and slices name extents as often as is counted. */
 export async function checkRows(
-  { store, rows, extents }: Given,
+  { store, rows, extents }: Pick<Given, 'store' | 'rows' | 'extents'>,
   pieceReferences: ReadonlyMap<string, number>,
 ): Promise<void> {
   await store.run(async (tx) => {
