@@ -55,8 +55,6 @@ export interface FakeOptions {
   readonly handlers?: FakeService['handlers'];
   readonly account?: Partial<Account>;
   readonly authorize?: Authorize;
-  /** Of the account. */
-  readonly keys?: readonly Buffer[];
   readonly translate?: EndpointOptions<FakeService>['translate'];
   readonly listen?: Partial<ListenOptions>;
 }
@@ -75,7 +73,7 @@ export async function fakeServer(t: TestContext, options: FakeOptions = {}): Pro
     authorize: options.authorize ?? (() => ({ kind: 'key' })),
     authorizeContext: {
       now: () => Date.now(),
-      keys: (name) => (name === 'acct' ? (options.keys ?? []) : undefined),
+      keys: () => [],
       policies: () => undefined,
       publicAccess: () => undefined,
     },

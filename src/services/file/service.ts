@@ -1,0 +1,72 @@
+// The file service as protocols see it: the store, the lock table, shares as SMB has them, and what accounts have set.
+
+import type { AccountStore } from '../common/account-store.js';
+import type { ContentStore } from '../common/content-store.js';
+import type { Garbage } from '../common/garbage.js';
+import type { Store } from '../common/store.js';
+import type { Schedule } from './caches.js';
+import type { Volumes } from './file-system.js';
+import { type FileStore, openFileStore } from './model.js';
+import { Opens } from './opens.js';
+import { registerSweeps, sweepDeleted } from './sweep.js';
+import { ShareVolumes } from './volumes.js';
+
+export interface FileService {
+  readonly store: FileStore;
+  readonly accounts: AccountStore;
+  readonly opens: Opens;
+  readonly volumes: Volumes;
+  readonly options: FileOptions;
+  close(): Promise<void>;
+}
+
+export interface FileOptions {
+  /** For how long the name of a deleted share cannot be used. */
+  readonly nameHeldMs: number;
+}
+
+export const fileOptions: FileOptions = { nameHeldMs: 30_000 };
+
+const sweepMs = 30_000;
+
+export interface FileGround {
+  readonly store: Store;
+  readonly garbage: Garbage;
+  readonly accounts: AccountStore;
+  readonly content: ContentStore;
+  report(error: unknown): void;
+}
+
+export async function openFileService(
+  ground: FileGround,
+  options: Partial<FileOptions> = {},
+): Promise<FileService> {
+  const store = await openFileStore(ground.store, ground.garbage, ground.content);
+  registerSweeps(store);
+  let sweeping: Promise<void> | undefined;
+  const sweep = () => {
+    sweeping ??= sweepDeleted(store)
+      .catch((error) => ground.report(error))
+      .finally(() => {
+        sweeping = undefined;
+      });
+  };
+  const timer = setInterval(sweep, sweepMs).unref();
+  return {
+    store,
+    accounts: ground.accounts,
+    opens: new Opens(schedule),
+    volumes: new ShareVolumes(store),
+    options: { ...fileOptions, ...options },
+    close: async () => {
+      clearInterval(timer);
+      await sweeping;
+    },
+  };
+}
+
+const schedule: Schedule = (ms, run) => {
+  const timer = setTimeout(run, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
