@@ -4,8 +4,9 @@
 // exclusive. A read without a lock takes neither and sees the newest state.
 
 import { type Awaitable, then } from '../base/awaitable.js';
-import type { Version } from '../engine/engine.js';
-import type { KeyPart } from '../engine/keys.js';
+import { mapKey } from '../base/bytes.js';
+import { maxKeyBytes, type Version } from '../engine/engine.js';
+import { encodeKey, type KeyPart } from '../engine/keys.js';
 import {
   type CatalogRecord,
   type CollectionKind,
@@ -15,8 +16,9 @@ import {
   type Generation,
   garbageKey,
   generation,
+  type NamedKey,
 } from './catalog.js';
-import { ArgumentError, ArgumentNullError, ObjectClosedError, OperationTooLargeError } from './errors.js';
+import { ArgumentError, ArgumentNullError, ObjectClosedError } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { Transaction } from './transaction.js';
 import { Wait, type WaitOptions } from './waits.js';
@@ -31,10 +33,10 @@ export abstract class Collection {
   /** @internal */ readonly kernel: Kernel;
   /** @internal */ record: CatalogRecord;
   /** @internal The keys of its rows, as of the newest ordered commit. */ generation: Generation;
-  /** @internal Of the catalogue's record. */ version: Version;
+  /** @internal Of the catalogue's record; 0: the transaction at hand creates it. */ version: Version;
   /** @internal */ removed = false;
   /** @internal In the lock table. */ readonly lockName: string;
-  readonly #catalog;
+  /** @internal Of its record. */ readonly catalog: NamedKey;
 
   /** @internal */
   constructor(kernel: Kernel, name: string, record: CatalogRecord, version: Version) {
@@ -44,7 +46,7 @@ export abstract class Collection {
     this.version = version;
     this.generation = generation(record.generation);
     this.lockName = `collection ${name}`;
-    this.#catalog = catalogKey(name);
+    this.catalog = catalogKey(name);
   }
 
   /** @internal The newest record: after a clear, or when commits were lost. */
@@ -54,6 +56,15 @@ export abstract class Collection {
     this.record = record;
   }
 
+  /** @internal A commit that is ordered now has changed its record. */
+  changed(record: CatalogRecord, version: Version): void {
+    this.use(record, version);
+    this.kernel.catalogVersion = version;
+  }
+
+  /** @internal Commits were lost, or turned up: what is kept beside the store is read again. */
+  forget(): void {}
+
   /** Empties it, by itself and at once: not part of any transaction. Waits for all that have touched it. */
   async clear(options?: WaitOptions): Promise<void> {
     this.assertOpen();
@@ -61,12 +72,11 @@ export abstract class Collection {
     await using tx = new Transaction(this.kernel, { snapshot: 'first read' });
     await tx.call(() => tx.lock(this.lockName, 'exclusive', this.wait(tx, options)));
     this.assertOpen();
-    const old = this.generation;
     const record = { ...this.record, generation: tx.stamp() };
     this.#expectRecord(tx, true);
-    tx.write(this.#catalog.name, this.#catalog.key, encodeRecord(record));
-    discard(tx, old.id);
-    tx.onEnd({ ordered: (version) => this.use(record, version), lost: () => this.kernel.catalogLost() });
+    tx.write(this.catalog.name, this.catalog.key, encodeRecord(record), true);
+    discard(tx, this.generation.id);
+    tx.onEnd({ ordered: (version) => this.changed(record, version) });
     this.recordClear(tx);
     await tx.commit();
   }
@@ -91,15 +101,28 @@ export abstract class Collection {
       throw new ArgumentError(`${this.name}: the transaction belongs to another state manager`);
     }
     this.assertOpen();
+    if (tx.removing?.has(this))
+      throw new ObjectClosedError(`the collection ${this.name} is being removed in this transaction`);
   }
 
   protected assertOpen(): void {
     this.kernel.assertOpen();
-    if (this.removed) throw new ObjectClosedError(`the collection ${this.name} was removed`);
+    if (this.removed) throw new ObjectClosedError(`the collection ${this.name} was removed: open it anew`);
   }
 
   protected wait(tx: Transaction, options: WaitOptions | undefined): Wait {
-    return new Wait(options, tx.timeoutMs);
+    return new Wait(options, tx);
+  }
+
+  /** The engine's key of a row, or of what these parts stand for in it. */
+  protected rowKey(parts: readonly KeyPart[]): NamedKey {
+    const key = encodeKey(parts, this.generation.rows);
+    if (key.length > maxKeyBytes) {
+      throw new ArgumentError(
+        `${this.name}: a key of ${key.length} bytes is over the limit of ${maxKeyBytes}: use a shorter one`,
+      );
+    }
+    return { key, name: mapKey(key) };
   }
 
   /** @internal The lock on the whole, shared, once for a transaction. */
@@ -125,28 +148,23 @@ export abstract class Collection {
 
   #expectRecord(tx: Transaction, locked: boolean): void {
     tx.see(this.version);
-    if (this.version === 0) return; // the transaction at hand creates it
-    tx.expect({ key: this.#catalog.key, version: this.version, locked }, this.#catalog.name);
+    if (this.version === 0) return;
+    tx.expect(this.catalog.name, { key: this.catalog.key, version: this.version, locked });
   }
 
   /** @internal The generation that the snapshot of the transaction shows; nothing if it was not there yet. */
   snapshotGeneration(tx: Transaction): Awaitable<Generation | undefined> {
-    return then(tx.snapshot.get(this.#catalog.key), ({ value, version }) => {
+    return then(tx.snapshot.get(this.catalog.key), ({ value, version }) => {
       if (value === undefined) return undefined;
       return version === this.version
         ? this.generation
         : generation(decodeRecord(this.name, value).generation);
     });
   }
-
-  protected tooLarge(tx: Transaction, what: string): Error {
-    const cause = new OperationTooLargeError(`${this.name}: ${what}`);
-    return tx.fault(cause.message, cause);
-  }
 }
 
 /** The rows of this generation are nobody's any more: the sweeper takes them. */
 export function discard(tx: Transaction, generationId: number): void {
   const { key, name } = garbageKey(generationId);
-  tx.write(name, key, Buffer.of(0));
+  tx.write(name, key, Buffer.of(0), true);
 }

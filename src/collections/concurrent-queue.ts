@@ -3,89 +3,70 @@
 // An item is a row whose key is a stamp drawn when it was enqueued. Enqueuing locks nothing and shows
 // nothing before the commit, not even to its own transaction. Dequeuing takes the first item that nobody
 // has out at once: other transactions go on to the next one. If the transaction aborts, its items come back
-// to their old places.
-//
-// In memory there is a window: the items from the front that were read ahead, and the places that are out.
-// It follows load, not data, and is built again when commits were lost. An item that commits behind the
-// window is found when the window is filled again; one that commits before its end is put into it.
+// to their old places. Which items can be taken is known to the window (window.ts).
 
-import type { Awaitable } from '../base/awaitable.js';
-import { mapKey } from '../base/bytes.js';
+import { type Awaitable, then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
-import { maxValueBytes, type Version } from '../engine/engine.js';
+import type { Version } from '../engine/engine.js';
 import { decodeKey, encodeKey } from '../engine/keys.js';
 import type { CatalogRecord } from './catalog.js';
-import { type Codec, deepFreeze } from './codec.js';
-import { Collection } from './collection.js';
 import { ArgumentError, QueueFullError } from './errors.js';
-import type { Kernel } from './kernel.js';
 import { encodeRow, liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';
-import type { WaitOptions } from './waits.js';
+import { ValueCollection } from './values.js';
+import { longestTimer, type Wait, type WaitOptions } from './waits.js';
+import { type Item, Window } from './window.js';
 
 const windowSize = 256;
 
-interface Item {
-  readonly place: number;
-  readonly row: Uint8Array;
-  readonly version: Version;
-}
-
-export class ConcurrentQueue<V> extends Collection {
+export class ConcurrentQueue<V> extends ValueCollection<V> {
   readonly kind = 'concurrent queue';
-  readonly maxSize: number | undefined;
-  readonly #codec: Codec<V>;
-  /** Items that can be taken, in order. */
-  #window: Item[] = [];
-  /** Every stored place up to here is in the window, out, or gone. */
-  #covered = 0;
-  /** Places that an open transaction has taken. */
-  readonly #out = new Map<number, Item>();
-  #filling: Promise<void> | undefined;
-  /** Items that were committed while the window was being filled: the read may have missed them. */
-  #meanwhile: Item[] = [];
+  readonly #window = new Window((after) => this.#readOn(after));
 
-  /** @internal Use `state.concurrentQueue()`. */
-  constructor(
-    kernel: Kernel,
-    name: string,
-    record: CatalogRecord,
-    version: Version,
-    codec: Codec<V>,
-    maxSize: number | undefined,
-  ) {
-    super(kernel, name, record, version);
-    this.#codec = codec;
-    this.maxSize = maxSize;
+  #maxSize: number | undefined;
+
+  /** How many items it takes; nothing: any number. */
+  get maxSize(): number | undefined {
+    return this.#maxSize;
+  }
+
+  /** @internal */
+  limitTo(maxSize: number): void {
+    if (this.#maxSize !== undefined && this.#maxSize !== maxSize)
+      throw new ArgumentError(`${this.name} is in use with maxSize ${this.#maxSize}: give the same, or none`);
+    this.#maxSize = maxSize;
   }
 
   /** Can be dequeued once the transaction has committed. */
   enqueue(tx: Transaction, item: V, options?: WaitOptions): Promise<void> {
     return this.call(tx, () => {
       tx.assertWritable();
-      if (item === undefined) throw new ArgumentError(`${this.name}: undefined cannot be stored: use null`);
-      const bytes = this.#codec.encode(item);
-      if (bytes.length >= maxValueBytes) {
-        throw this.tooLarge(
-          tx,
-          `an item of ${bytes.length} bytes is over the limit of ${maxValueBytes}: split it`,
-        );
-      }
-      const touched = this.touch(tx, this.wait(tx, options));
-      return touched instanceof Promise
-        ? touched.then(() => this.#enqueue(tx, bytes))
-        : this.#enqueue(tx, bytes);
+      const wait = this.wait(tx, options);
+      const bytes = this.encode(tx, item);
+      return then(this.touch(tx, wait), () => then(this.#assertRoom(tx), () => this.#enqueue(tx, bytes)));
     });
   }
 
   /** An item, or `undefined` if there is none to be had now. Never waits for one to come. */
   tryDequeue(tx: Transaction, options?: WaitOptions): Promise<V | undefined> {
+    return this.call(tx, () => {
+      tx.assertWritable();
+      return then(this.touch(tx, this.wait(tx, options)), () => this.#dequeue(tx));
+    });
+  }
+
+  /** Waits until there is an item; `undefined` when the time is over. The transaction stays open meanwhile. */
+  dequeue(tx: Transaction, options?: WaitOptions): Promise<V | undefined> {
     return this.call(tx, async () => {
       tx.assertWritable();
-      await this.touch(tx, this.wait(tx, options));
-      if (this.#window.length === 0) await this.#fill();
-      const item = this.#window.shift();
-      return item === undefined ? undefined : this.#take(tx, item);
+      const wait = this.wait(tx, options);
+      await this.touch(tx, wait);
+      const alarm = { ring: () => {} };
+      tx.onEnd({ aborted: () => alarm.ring() });
+      for (;;) {
+        const value = await this.#dequeue(tx);
+        if (value !== undefined || !(await this.#itemOrEnd(tx, wait, alarm))) return value;
+      }
     });
   }
 
@@ -94,105 +75,112 @@ export class ConcurrentQueue<V> extends Collection {
     this.assertOpen();
     this.kernel.assertReadable();
     const { value, seen } = await this.kernel.engine.get(this.generation.count.key);
-    const count = decodeCounter(value) - this.#out.size;
+    const count = decodeCounter(value) - this.#window.out;
     await this.kernel.engine.settled(seen);
     return count;
   }
 
-  /** @internal After a clear, or when commits were lost: what was read ahead may be gone. */
+  /** @internal After a clear: what was read ahead is gone. */
   override use(record: CatalogRecord, version: Version): void {
     super.use(record, version);
     this.forget();
   }
 
   /** @internal */
-  forget(): void {
-    this.#window = [];
-    this.#covered = 0;
+  override forget(): void {
+    this.#window.forget();
   }
 
-  async #enqueue(tx: Transaction, bytes: Uint8Array): Promise<void> {
-    if (this.maxSize !== undefined) await this.#assertRoom(tx, this.maxSize);
+  #enqueue(tx: Transaction, bytes: Uint8Array): void {
     const place = tx.stamp();
-    const key = encodeKey([place], this.generation.rows);
+    const { key, name } = this.rowKey([place]);
     const row = encodeRow(bytes, undefined);
-    tx.write(mapKey(key), key, row);
-    tx.add(
-      this.generation.count.name,
-      this.generation.count.key,
-      1,
-      this.maxSize,
-      this.maxSize === undefined ? undefined : this.#full(),
-    );
-    tx.onEnd({ ordered: (version) => this.#arrived({ place, row, version }), lost: () => this.forget() });
+    const { count } = this.generation;
+    tx.write(name, key, row);
+    tx.changes.add(count.name, count.key, 1, this.maxSize, this.#full);
+    tx.onEnd({ ordered: (version) => this.#window.arrived({ place, row, version }) });
   }
 
   /** The commit checks the limit again; this is so that a full queue is told at once. */
-  async #assertRoom(tx: Transaction, maxSize: number): Promise<void> {
-    const { value } = await this.kernel.engine.get(this.generation.count.key);
-    const own = tx.adds?.get(this.generation.count.name)?.amount ?? 0;
-    if (decodeCounter(value) + own >= maxSize) throw this.#full();
+  #assertRoom(tx: Transaction): Awaitable<void> {
+    const { maxSize } = this;
+    if (maxSize === undefined) return;
+    const { count } = this.generation;
+    return then(tx.read(count.key, count.name, false, false), ({ value }) => {
+      const own = tx.changes.adds?.get(count.name)?.amount ?? 0;
+      if (decodeCounter(value) + own >= maxSize) throw this.#full();
+    });
   }
 
-  #full(): QueueFullError {
-    return new QueueFullError(`${this.name} is full: it takes ${this.maxSize} items`);
+  readonly #full = () => new QueueFullError(`${this.name} is full: it takes ${this.maxSize} items`);
+
+  #dequeue(tx: Transaction): Awaitable<V | undefined> {
+    return then(this.#window.take(), (item) => {
+      tx.see(item === undefined ? this.#window.seen : item.version);
+      return item === undefined ? undefined : this.#take(tx, item);
+    });
   }
 
   #take(tx: Transaction, item: Item): V {
-    this.#out.set(item.place, item);
-    const key = encodeKey([item.place], this.generation.rows);
-    const generation = this.generation;
-    tx.see(item.version);
-    tx.write(mapKey(key), key, undefined);
-    tx.add(generation.count.name, generation.count.key, -1);
-    tx.onEnd({
-      aborted: () => this.#returned(item, generation.id),
-      ordered: () => this.#out.delete(item.place),
-      lost: () => this.forget(),
-    });
-    const value = this.#codec.decode(liveValue(item.row, () => tx.now) as Uint8Array);
-    return this.kernel.options.freeze ? deepFreeze(value) : value;
-  }
-
-  #arrived(item: Item): void {
-    if (item.place <= this.#covered) this.#insert(item);
-    else if (this.#filling !== undefined) this.#meanwhile.push(item);
-  }
-
-  #returned(item: Item, generation: number): void {
-    this.#out.delete(item.place);
-    if (generation === this.generation.id && item.place <= this.#covered) this.#insert(item);
-  }
-
-  #insert(item: Item): void {
-    let at = this.#window.length;
-    while (at > 0 && (this.#window[at - 1] as Item).place > item.place) at--;
-    if (this.#window[at - 1]?.place !== item.place) this.#window.splice(at, 0, item);
-  }
-
-  /** Reads on from where the window ends. Several that find it empty share one read. */
-  #fill(): Awaitable<void> {
-    this.#filling ??= this.#read().finally(() => {
-      this.#filling = undefined;
-      for (const item of this.#meanwhile) this.#arrived(item);
-      this.#meanwhile = [];
-    });
-    return this.#filling;
-  }
-
-  async #read(): Promise<void> {
-    const { rows } = this.generation;
-    const from = encodeKey([this.#covered], rows);
-    const page = await this.kernel.engine.range(
-      Buffer.concat([from, Buffer.of(0)]),
-      Buffer.concat([rows, Buffer.of(0xff)]),
-      { limit: windowSize },
-    );
-    if (rows !== this.generation.rows) return; // cleared meanwhile
-    for (const row of page.rows) {
-      const place = decodeKey(row.key, rows.length)[0] as number;
-      if (place > this.#covered) this.#covered = place;
-      if (!this.#out.has(place)) this.#insert({ place, row: row.value, version: row.version });
+    const { count } = this.generation;
+    try {
+      tx.assertActive(); // it may have ended while the window was filled
+      const { key, name } = this.rowKey([item.place]);
+      // Nobody else has it, which is as good as a lock.
+      tx.expect(name, { key, version: item.version, locked: true });
+      tx.write(name, key, undefined);
+    } catch (error) {
+      this.#window.returned(item);
+      throw error;
     }
+    tx.changes.add(count.name, count.key, -1);
+    tx.onEnd({
+      aborted: () => this.#window.returned(item),
+      ordered: (version) => this.#window.gone(item, version),
+    });
+    return this.decode(liveValue(item.row, tx) as Uint8Array);
+  }
+
+  /** Ends when there may be an item; false: the time is over. Whoever rings the alarm ends it, too. */
+  #itemOrEnd(tx: Transaction, wait: Wait, alarm: { ring: () => void }): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const { timeoutMs, signal } = wait;
+      const { onClose } = this.kernel;
+      const done = (result: boolean) => {
+        clearTimeout(timer);
+        unsubscribe();
+        onClose.delete(end);
+        signal?.removeEventListener('abort', end);
+        try {
+          wait.assertNotCanceled();
+          this.assertOpen();
+          tx.assertActive();
+          tx.assertWritable();
+          resolve(result);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const end = () => done(false);
+      const unsubscribe = this.#window.onItem(() => done(true));
+      const timer = timeoutMs > longestTimer ? undefined : setTimeout(end, timeoutMs);
+      onClose.add(end);
+      alarm.ring = end;
+      signal?.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  /** The next items behind this place. */
+  async #readOn(after: number): Promise<{ items: Item[]; seen: Version }> {
+    const { rows } = this.generation;
+    const from = Buffer.concat([encodeKey([after], rows), Buffer.of(0)]);
+    const to = Buffer.concat([rows, Buffer.of(0xff)]);
+    const page = await this.kernel.engine.range(from, to, { limit: windowSize });
+    const items = page.rows.map(({ key, value, version }) => ({
+      place: decodeKey(key, rows.length)[0] as number,
+      row: value,
+      version,
+    }));
+    return { items, seen: page.seen };
   }
 }

@@ -2,13 +2,11 @@
 // with nothing; a limit given with an amount is kept exactly. Reading takes no lock: the newest value, with
 // the transaction's own amounts.
 
-import { type Awaitable, then } from '../base/awaitable.js';
-import { mapKey } from '../base/bytes.js';
+import { then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
-import { encodeKey } from '../engine/keys.js';
 import { Collection, type CollectionKey } from './collection.js';
-import { ArgumentError } from './errors.js';
-import { partsOf } from './key-parts.js';
+import { ArgumentError, InvalidOperationError } from './errors.js';
+import { partsOf, show } from './key-parts.js';
 import type { Transaction } from './transaction.js';
 import type { WaitOptions } from './waits.js';
 
@@ -24,11 +22,14 @@ export class Counters<K extends CollectionKey> extends Collection {
     return this.call(tx, () => {
       tx.assertWritable();
       if (!Number.isSafeInteger(amount))
-        throw new ArgumentError(`a counter takes whole numbers, not ${amount}`);
-      const bytes = partsOf(key);
+        throw new ArgumentError(`a counter takes whole numbers, not ${String(amount)}`);
+      const parts = partsOf(key);
+      this.rowKey(parts); // a key that cannot be is refused before any lock
       return then(this.touch(tx, this.wait(tx, options)), () => {
-        const row = encodeKey(bytes, this.generation.rows);
-        if (amount !== 0) tx.add(mapKey(row), row, amount, options?.max);
+        const row = this.rowKey(parts);
+        if (tx.changes.writes?.has(row.name))
+          throw new InvalidOperationError(`${this.name}: ${show(key)} was removed in this transaction`);
+        if (amount !== 0) tx.changes.add(row.name, row.key, amount, options?.max);
       });
     });
   }
@@ -38,9 +39,10 @@ export class Counters<K extends CollectionKey> extends Collection {
     return this.call(tx, () => {
       tx.assertReadable();
       this.expectUnlocked(tx, false);
-      const row = encodeKey(partsOf(key), this.generation.rows);
-      const own = tx.adds?.get(mapKey(row))?.amount ?? 0;
-      return then(this.#newest(tx, row), (count) => count + own);
+      const row = this.rowKey(partsOf(key));
+      if (tx.changes.writes?.has(row.name)) return 0;
+      const own = tx.changes.adds?.get(row.name)?.amount ?? 0;
+      return then(tx.read(row.key, row.name, false, false), ({ value }) => decodeCounter(value) + own);
     });
   }
 
@@ -50,15 +52,10 @@ export class Counters<K extends CollectionKey> extends Collection {
       tx.assertWritable();
       const parts = partsOf(key);
       return then(this.touch(tx, this.wait(tx, options)), () => {
-        const row = encodeKey(parts, this.generation.rows);
-        const name = mapKey(row);
-        tx.adds?.delete(name);
-        tx.write(name, row, undefined);
+        const row = this.rowKey(parts);
+        tx.changes.adds?.delete(row.name);
+        tx.write(row.name, row.key, undefined);
       });
     });
-  }
-
-  #newest(tx: Transaction, row: Buffer): Awaitable<number> {
-    return then(tx.read(row, '', false, false), ({ value }) => decodeCounter(value));
   }
 }

@@ -486,7 +486,7 @@ test('tryUpdate by version: optimistic, without a lock held in between', async (
   const read = await s.state.transaction((tx) => s.d.getVersioned(tx, 'k'));
   assert.ok(read);
   const update = (value: number) =>
-    s.state.transaction((tx) => s.d.tryUpdate(tx, 'k', value, { ifVersion: read.version }));
+    s.state.transaction((tx) => s.d.tryUpdateVersion(tx, 'k', value, read.version));
   assert.deepEqual([await update(2), await update(3)], [true, false]);
   assert.equal(await s.value('k'), 2);
 });

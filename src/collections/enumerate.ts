@@ -57,12 +57,8 @@ export function enumerate<K, T>(source: Collection, tx: Transaction, plan: Plan<
   tx.assertActive();
   tx.assertReadable();
   if (!plan.newest) void tx.snapshot; // fixed now, not when the first row is asked for
-  const own = ownKeys(
-    tx,
-    source.generation.rows,
-    boundsOf(source.generation.rows, plan),
-    plan.reverse === true,
-  );
+  const { rows } = source.generation;
+  const own = ownKeys(tx, rows, boundsOf(rows, plan), plan.reverse === true);
   return { [Symbol.asyncIterator]: () => walk(source, tx, plan, own) };
 }
 
@@ -72,59 +68,88 @@ async function* walk<K, T>(
   plan: Plan<K, T>,
   own: readonly Buffer[],
 ): AsyncGenerator<T, void, undefined> {
-  const wait = new Wait(plan, tx.timeoutMs);
+  const wait = new Wait(plan, tx);
   await tx.call(() =>
     plan.newest ? source.expectUnlocked(tx, plan.check === true) : source.touch(tx, wait),
   );
-  const { rows } = source.generation;
-  for await (const [suffix, stored] of merge(source, tx, plan, own)) {
-    tx.assertActive();
-    const key = keyOf<K>(decodeKey(suffix));
-    if (plan.filter !== undefined && !plan.filter(key)) continue;
-    const written = tx.writes?.get(mapKey(rows) + mapKey(suffix));
-    const value = liveValue(written === undefined ? stored : written.value, () => tx.now);
-    if (value !== undefined) yield plan.make(key, value);
+  const rows = mapKey(source.generation.rows);
+  const merge = own.length === 0 ? undefined : new Merge(own, plan.reverse === true);
+  for await (const page of pages(source, tx, plan, wait)) {
+    for (const [suffix, stored] of merge?.next(page) ?? page.rows) {
+      tx.assertActive();
+      const key = keyOf<K>(decodeKey(suffix));
+      if (plan.filter !== undefined && !plan.filter(key)) continue;
+      const written = tx.changes.writes?.get(rows + mapKey(suffix));
+      const value = liveValue(written === undefined ? stored : written.value, tx);
+      if (value !== undefined) yield plan.make(key, value);
+    }
   }
+  tx.assertActive();
 }
 
 type SuffixRow = readonly [suffix: Uint8Array, stored: Uint8Array | undefined];
 
-/** Stored rows and own keys as one ordered sequence, each key once. */
-async function* merge<K, T>(
-  source: Collection,
-  tx: Transaction,
-  plan: Plan<K, T>,
-  own: readonly Buffer[],
-): AsyncGenerator<SuffixRow> {
-  const sign = plan.reverse ? -1 : 1;
-  let next = 0;
-  for await (const page of pages(source, tx, plan)) {
-    for (const row of page) {
-      let key = own[next];
-      while (key !== undefined && sign * compareBytes(key, row[0]) < 0) {
-        yield [key, undefined];
-        key = own[++next];
-      }
-      if (key !== undefined && compareBytes(key, row[0]) === 0) next++;
-      yield row;
-    }
-  }
-  for (const key of own.slice(next)) yield [key, undefined];
+interface SuffixPage {
+  readonly rows: readonly SuffixRow[];
+  readonly more: boolean;
 }
 
+/** Stored rows and own keys as one ordered sequence, each key once, a page at a time. */
+class Merge {
+  readonly #own: readonly Buffer[];
+  readonly #sign: number;
+  #next = 0;
+
+  constructor(own: readonly Buffer[], reverse: boolean) {
+    this.#own = own;
+    this.#sign = reverse ? -1 : 1;
+  }
+
+  next({ rows, more }: SuffixPage): SuffixRow[] {
+    const merged: SuffixRow[] = [];
+    for (const row of rows) {
+      let order = this.#order(row[0]);
+      while (order < 0) {
+        merged.push([this.#own[this.#next++] as Buffer, undefined]);
+        order = this.#order(row[0]);
+      }
+      if (order === 0) this.#next++;
+      merged.push(row);
+    }
+    if (!more) {
+      for (const key of this.#own.slice(this.#next)) merged.push([key, undefined]);
+      this.#next = this.#own.length;
+    }
+    return merged;
+  }
+
+  /** Negative: the next own key comes before this one; positive: behind it, or there is none. */
+  #order(suffix: Uint8Array): number {
+    const key = this.#own[this.#next];
+    return key === undefined ? 1 : this.#sign * compareBytes(key, suffix);
+  }
+}
+
+/** The last one says that there are no more, and is there even if it is empty. */
 async function* pages<K, T>(
   source: Collection,
   tx: Transaction,
   plan: Plan<K, T>,
-): AsyncGenerator<readonly SuffixRow[]> {
+  wait: Wait,
+): AsyncGenerator<SuffixPage> {
   const generation = plan.newest ? source.generation : await tx.call(() => source.snapshotGeneration(tx));
-  if (generation === undefined) return;
+  if (generation === undefined) return yield { rows: [], more: false };
   let { from, to } = boundsOf(generation.rows, plan);
-  while (compareBytes(from, to) < 0) {
+  for (let more = true; more; ) {
+    wait.assertNotCanceled();
     const page = await tx.call(() => readPage(tx, from, to, plan));
-    yield page.rows.map((row) => [row.key.subarray(generation.rows.length), row.value] as const);
     const last = page.rows[page.rows.length - 1];
-    if (!page.more || last === undefined) return;
+    more = page.more && last !== undefined;
+    yield {
+      rows: page.rows.map((row) => [row.key.subarray(generation.rows.length), row.value] as const),
+      more,
+    };
+    if (last === undefined) return;
     if (plan.reverse) to = buffer(last.key);
     else from = Buffer.concat([last.key, Buffer.of(0)]);
   }
@@ -132,6 +157,7 @@ async function* pages<K, T>(
 
 /** Keys alone still bring the row's first bytes: they tell whether it has expired. */
 function readPage<K>(tx: Transaction, from: Buffer, to: Buffer, plan: RangeOptions<K>): Awaitable<Page> {
+  if (compareBytes(from, to) >= 0) return { rows: [], more: false, seen: 0 };
   const range = { reverse: plan.reverse ?? false, limit: plan.pageSize ?? 256 };
   if (!plan.newest) return tx.snapshot.range(from, to, range);
   const { engine } = tx.kernel;
@@ -149,9 +175,9 @@ function readPage<K>(tx: Transaction, from: Buffer, to: Buffer, plan: RangeOptio
 
 /** The keys this transaction has written in the range, in order, without what all keys begin with. */
 function ownKeys(tx: Transaction, rows: Buffer, { from, to }: Bounds, reverse: boolean): Buffer[] {
-  if (tx.writes === undefined) return [];
+  if (tx.changes.writes === undefined) return [];
   const [low, high] = [mapKey(from), mapKey(to)];
-  const names = [...tx.writes.keys()].filter((name) => name >= low && name < high).sort();
+  const names = [...tx.changes.writes.keys()].filter((name) => name >= low && name < high).sort();
   if (reverse) names.reverse();
   return names.map((name) => fromMapKey(name.slice(rows.length)));
 }

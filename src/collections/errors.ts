@@ -2,6 +2,7 @@
 // a base class keeps working when a finer one is thrown.
 
 import * as engine from '../engine/errors.js';
+import { InvalidKeyError } from '../engine/keys.js';
 
 class CollectionsError extends Error {
   override get name(): string {
@@ -103,6 +104,8 @@ export class DeadlockError extends LockTimeoutError {
 
 /** Whether the same work may succeed when it is run again in a new transaction. */
 export function mayRetry(error: unknown): boolean {
+  if (error instanceof OutcomeUnknownError) return false; // it may be there already
+  if (error instanceof TransactionFaultedError) return mayRetry(error.cause);
   return error instanceof TimeoutError || error instanceof TransientError;
 }
 
@@ -123,7 +126,10 @@ const translations = [
   [engine.FormatError, InvalidDataError],
   [engine.TooLargeError, OperationTooLargeError],
   [engine.ClosedError, ObjectClosedError],
+  [engine.UnavailableError, NotReadableError],
+  [engine.FolderInUseError, InvalidOperationError],
   [engine.BackupInProgressError, BackupInProgressError],
   [engine.MissingFullBackupError, MissingFullBackupError],
   [engine.BrokenChainError, ArgumentError],
+  [InvalidKeyError, ArgumentError],
 ] as const;

@@ -6,10 +6,17 @@ import { mapKey } from '../base/bytes.js';
 import { decodeCounter } from '../engine/counter.js';
 import { encodeKey } from '../engine/keys.js';
 import type { Generation } from './catalog.js';
+import { ArgumentError } from './errors.js';
 import { expiryOf } from './rows.js';
 import type { Transaction } from './transaction.js';
 
 const present = Buffer.of(0);
+
+/** Infinity: it does not expire. */
+export function checkTtl(ttlMs: number): void {
+  if (typeof ttlMs !== 'number' || !(ttlMs > 0))
+    throw new ArgumentError(`ttlMs must be above 0, but is ${String(ttlMs)}`);
+}
 
 function indexKey(generation: Generation, expires: number, row: Uint8Array): Buffer {
   return encodeKey([expires, row], generation.expiry);
@@ -18,7 +25,7 @@ function indexKey(generation: Generation, expires: number, row: Uint8Array): Buf
 export function indexExpiry(tx: Transaction, generation: Generation, row: Uint8Array, expires: number): void {
   const key = indexKey(generation, expires, row);
   tx.write(mapKey(key), key, present);
-  tx.add(generation.expiring.name, generation.expiring.key, 1);
+  tx.changes.add(generation.expiring.name, generation.expiring.key, 1);
 }
 
 /** The row as it was stored is replaced or removed. */
@@ -32,7 +39,7 @@ export function unindexExpiry(
   if (expires === undefined) return;
   const key = indexKey(generation, expires, row);
   tx.write(mapKey(key), key, undefined);
-  tx.add(generation.expiring.name, generation.expiring.key, -1);
+  tx.changes.add(generation.expiring.name, generation.expiring.key, -1);
 }
 
 /** Index keys of rows that had expired by `now`: from, to. */
@@ -40,12 +47,24 @@ export function expiredRange(generation: Generation, now: number): [from: Buffer
   return [generation.expiry, encodeKey([now, Buffer.alloc(0)], generation.expiry)];
 }
 
-/** How many rows in the transaction's snapshot have expired and are not swept yet: a short range, mostly none. */
+/** How many rows that the transaction sees have expired and are not swept yet: a short range, mostly none. */
 export function countExpired(tx: Transaction, generation: Generation): Awaitable<number> {
+  const own = tx.changes.adds?.has(generation.expiring.name) ?? false;
   return then(tx.snapshot.get(generation.expiring.key), ({ value }) => {
-    if (decodeCounter(value) === 0) return 0;
-    return countRange(tx, ...expiredRange(generation, tx.now));
+    if (!own && decodeCounter(value) === 0) return 0;
+    const [from, to] = expiredRange(generation, tx.now);
+    return then(countRange(tx, from, to), (count) => count + (own ? countOwn(tx, from, to) : 0));
   });
+}
+
+/** Rows that this transaction has written and that have expired since. */
+function countOwn({ changes }: Transaction, from: Buffer, to: Buffer): number {
+  const [low, high] = [mapKey(from), mapKey(to)];
+  let count = 0;
+  for (const [name, { value }] of changes.writes ?? []) {
+    if (value !== undefined && name >= low && name < high) count++;
+  }
+  return count;
 }
 
 async function countRange(tx: Transaction, from: Buffer, to: Buffer): Promise<number> {
@@ -54,7 +73,7 @@ async function countRange(tx: Transaction, from: Buffer, to: Buffer): Promise<nu
   for (;;) {
     const page = await tx.snapshot.range(start, to, { keysOnly: true });
     // A row that this transaction has replaced or removed is counted by its own changes.
-    count += page.rows.filter((row) => !tx.writes?.has(mapKey(row.key))).length;
+    count += page.rows.filter((row) => !tx.changes.writes?.has(mapKey(row.key))).length;
     const last = page.rows[page.rows.length - 1];
     if (!page.more || last === undefined) return count;
     start = Buffer.concat([last.key, Buffer.of(0)]);

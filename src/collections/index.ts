@@ -11,25 +11,33 @@ export type { Dictionary, EntriesOptions, ReadOptions, WriteOptions } from './di
 export type { RangeOptions } from './enumerate.js';
 export * from './errors.js';
 export type { InspectedTransaction, Inspection } from './inspect.js';
-export type { KernelOptions, Role } from './kernel.js';
-export type { HeldLock, LockMode } from './locks.js';
+export type { Role } from './kernel.js';
+export type { HeldLock, LockedKey, LockMode } from './locks.js';
 export type {
   DictionaryChange,
   DictionaryListener,
-  ErrorListener,
+  Rebuild,
   StateChange,
   StateListener,
-  TransactionListener,
 } from './notifications.js';
+export type { ErrorListener, TransactionListener } from './notifier.js';
+export type { Settings } from './options.js';
 export type { PeekOptions, Queue } from './queue.js';
+export type { RunOptions } from './run.js';
 export type {
   CollectionOptions,
+  ConcurrentQueueOptions,
   DictionaryOptions,
-  RunOptions,
   StateLocation,
   StateOptions,
 } from './state.js';
 export { StateManager } from './state.js';
-export type { Transaction, TransactionHook, TransactionOptions, TransactionStatus } from './transaction.js';
+export type {
+  CommitOptions,
+  Transaction,
+  TransactionHook,
+  TransactionOptions,
+  TransactionStatus,
+} from './transaction.js';
 export type { WaitOptions } from './waits.js';
 export type { Watched, WatchRange } from './watch.js';

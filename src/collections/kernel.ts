@@ -1,75 +1,68 @@
 // What the transactions and the collections of one state manager share.
 
-import type { Engine } from '../engine/engine.js';
+import type { Engine, Version } from '../engine/engine.js';
 import { NotPrimaryError, NotReadableError, ObjectClosedError } from './errors.js';
 import { LockTable } from './locks.js';
+import { Notifier } from './notifier.js';
+import type { Settings } from './options.js';
 import type { Transaction } from './transaction.js';
 
 /** Which calls are allowed, and with which isolation. A single process is primary; the others are for nodes. */
 export type Role = 'primary' | 'secondary' | 'none';
 
-export interface KernelOptions {
-  /** How long a call waits for its locks unless it says otherwise. */
-  readonly timeoutMs: number;
-  /** A transaction older than this is ended by the system. */
-  readonly maxTransactionAgeMs: number;
-  /** Whether values handed out are frozen, so that changing one by mistake throws. */
-  readonly freeze: boolean;
-  readonly detectDeadlocks: boolean;
-}
-
-export const defaultKernelOptions: KernelOptions = {
-  timeoutMs: 4_000,
-  maxTransactionAgeMs: Number.POSITIVE_INFINITY,
-  freeze: process.env['NODE_ENV'] !== 'production',
-  detectDeadlocks: true,
-};
-
 export class Kernel {
   readonly engine: Engine;
-  readonly options: KernelOptions;
+  readonly settings: Settings;
   readonly locks: LockTable;
+  readonly notifier: Notifier;
   /** Transactions that have not ended. */
   readonly live = new Set<Transaction>();
-  /** Commits whose listeners have not been called yet, in the order of the history. */
-  readonly unnotified: Transaction[] = [];
-  role: Role = 'primary';
   closed = false;
-  /** Called when the state manager closes. */
+  /** Called when the state manager closes: waits that are not for a lock end. */
   readonly onClose = new Set<() => void>();
-  /** Called for each transaction that wrote, in the order of the history, where somebody listens. */
-  notifyTransaction: ((transaction: Transaction) => void) | undefined;
-  /** What a listener of the user's threw, or what failed in the background. */
-  reportError: (error: unknown) => void = () => {};
-  /** A change of the catalogue was lost: what is kept of it in memory is read again. */
-  catalogLost: () => void = () => {};
+  /** The newest commit of this process, and the newest that changed the catalogue. */
+  newest: Version = 0;
+  catalogVersion: Version = 0;
+  /** How often the role of the primary was lost: the locks of that time are gone. */
+  term = 0;
+  #role: Role = 'primary';
   #lastId = 0;
 
-  constructor(engine: Engine, options: KernelOptions, describeKey: (key: string) => string) {
+  constructor(engine: Engine, settings: Settings, describeKey: (key: string) => string) {
     this.engine = engine;
-    this.options = options;
-    this.locks = new LockTable(describeKey, { detectDeadlocks: options.detectDeadlocks });
+    this.settings = settings;
+    this.locks = new LockTable(describeKey, settings);
+    this.notifier = new Notifier(engine, settings.slowListenerMs);
+  }
+
+  get role(): Role {
+    return this.#role;
+  }
+
+  set role(role: Role) {
+    if (this.#role === 'primary' && role !== 'primary') this.term++;
+    this.#role = role;
   }
 
   /** Rising, and unique in this process. */
-  drawId(): bigint {
+  drawId(): number {
     this.#lastId = Math.max(this.#lastId + 1, Math.floor(this.engine.clock.now() * 1000));
-    return BigInt(this.#lastId);
+    return this.#lastId;
   }
 
   assertOpen(): void {
-    if (this.closed) throw new ObjectClosedError('the state manager is closed');
+    if (this.closed) throw new ObjectClosedError('the state manager is closed: open it again');
   }
 
   assertReadable(): void {
     this.assertOpen();
-    if (this.role === 'none')
+    if (this.#role === 'none')
       throw new NotReadableError('this replica cannot be read for now: try again, or elsewhere');
   }
 
   assertPrimary(): void {
     this.assertOpen();
-    if (this.role !== 'primary')
+    if (this.#role !== 'primary')
       throw new NotPrimaryError('only the primary can write: find it and write there');
   }
 }

@@ -12,6 +12,11 @@ export function partsOf(key: unknown): readonly KeyPart[] {
   return key;
 }
 
+/** A key in the words of an error. */
+export function show(key: unknown): string {
+  return JSON.stringify(key, (_, part) => (typeof part === 'bigint' ? `${part}n` : part)) ?? String(key);
+}
+
 export function keyOf<K>(parts: KeyPart[]): K {
   return (parts.length === 1 ? parts[0] : parts) as K;
 }

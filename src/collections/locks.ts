@@ -21,6 +21,7 @@
 
 import { assert } from '../base/assert.js';
 import { DeadlockError, LockTimeoutError, type LockWait, OperationCanceledError } from './errors.js';
+import { longestTimer } from './waits.js';
 
 export type LockMode = 'shared' | 'update' | 'exclusive';
 
@@ -36,12 +37,24 @@ export interface HeldLock {
   readonly heldMs: number;
 }
 
+/** A key of the table, for who looks on. */
+export interface LockedKey {
+  readonly key: string;
+  readonly holders: LockWait['holders'];
+  /** In the order in which they are served. */
+  readonly waiters: readonly {
+    readonly transactionId: bigint;
+    readonly mode: LockMode;
+    readonly waitedMs: number;
+  }[];
+}
+
 /** Who holds locks: a transaction. */
 export class LockOwner {
   readonly id: bigint;
   /** The smaller, the older: the youngest in a circle fails, and a retry keeps its age. */
   readonly age: number;
-  readonly holds: Hold[] = [];
+  holds: Hold[] = [];
   waiting: Waiter | undefined;
 
   constructor(id: bigint, age: number) {
@@ -55,12 +68,18 @@ interface Hold {
   readonly entry: Entry;
   mode: LockMode;
   readonly since: number;
+  /** Its place in the entry's list. */
+  index: number;
 }
 
 interface Entry {
   readonly key: string;
+  /** In no order. */
   readonly holds: Hold[];
-  readonly waiters: Waiter[];
+  /** The one that is not shared: there can be one at most. */
+  strong: Hold | undefined;
+  /** Made when the first one waits. */
+  waiters: Waiter[];
 }
 
 interface Waiter {
@@ -95,7 +114,7 @@ export class LockTable {
   acquire(owner: LockOwner, key: string, mode: LockMode, options: LockOptions): Promise<void> | undefined {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = { key, holds: [], waiters: [] };
+      entry = { key, holds: [], strong: undefined, waiters: nobody };
       this.#entries.set(key, entry);
       grant(entry, owner, mode);
       return undefined;
@@ -104,7 +123,7 @@ export class LockTable {
     if (own !== undefined) {
       if (strength[own.mode] >= strength[mode]) return undefined;
       if (admits(entry, owner, mode)) {
-        own.mode = mode;
+        convert(own, mode);
         return undefined;
       }
     } else if (entry.waiters.length === 0 && admits(entry, owner, mode)) {
@@ -114,11 +133,11 @@ export class LockTable {
     return this.#wait(entry, owner, mode, own, options);
   }
 
-  /** Whether this owner holds the key at least so strongly. */
-  holds(owner: LockOwner, key: string, mode: LockMode): boolean {
-    const entry = this.#entries.get(key);
-    const hold = entry && findHold(entry, owner);
-    return hold !== undefined && strength[hold.mode] >= strength[mode];
+  /** Gives back one lock before the end: only where nothing was read or written under it. */
+  drop(owner: LockOwner, key: string): void {
+    const index = owner.holds.findIndex(({ entry }) => entry.key === key);
+    const [hold] = index === -1 ? [] : owner.holds.splice(index, 1);
+    if (hold !== undefined) this.#release(hold);
   }
 
   /** Gives back all that the owner holds; a wait it still has fails with `reason`. */
@@ -129,25 +148,40 @@ export class LockTable {
         reason ?? new OperationCanceledError('the transaction ended during the wait'),
       );
     }
-    for (const hold of owner.holds) {
-      const { entry } = hold;
-      removeFrom(entry.holds, hold);
-      this.#serve(entry);
-    }
-    owner.holds.length = 0;
+    const held = owner.holds;
+    owner.holds = [];
+    for (const hold of held) this.#release(hold);
   }
 
-  /** Every wait on a key that `touches` fails with `reason`: its collection is gone. */
-  failWaiters(reason: () => Error, touches: (key: string) => boolean = () => true): void {
-    for (const entry of [...this.#entries.values()]) {
-      if (!touches(entry.key)) continue;
-      for (const waiter of [...entry.waiters]) this.#leave(waiter, reason());
+  #release(hold: Hold): void {
+    const { entry, index } = hold;
+    const last = entry.holds.pop() as Hold;
+    if (last !== hold) {
+      entry.holds[index] = last;
+      last.index = index;
     }
+    if (entry.strong === hold) entry.strong = undefined;
+    if (entry.waiters.length > 0) this.#serve(entry);
+    else if (entry.holds.length === 0) this.#entries.delete(entry.key);
   }
 
   /** Entries that exist now: held or waited for. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** All that is held or waited for now, with who holds and who waits, in order. */
+  list(): LockedKey[] {
+    const now = performance.now();
+    return [...this.#entries.values()].map(({ key, holds, waiters }) => ({
+      key: this.#describe(key),
+      holders: holds.map((hold) => holderOf(hold, now)),
+      waiters: waiters.map(({ owner, mode, since }) => ({
+        transactionId: owner.id,
+        mode,
+        waitedMs: now - since,
+      })),
+    }));
   }
 
   heldBy(owner: LockOwner): HeldLock[] {
@@ -171,8 +205,13 @@ export class LockTable {
       waitedMs: now - waiter.since,
       holders: waiter.entry.holds
         .filter((hold) => hold.owner !== owner && !compatible(waiter.mode, hold.mode))
-        .map((hold) => ({ transactionId: hold.owner.id, mode: hold.mode, heldMs: now - hold.since })),
+        .map((hold) => holderOf(hold, now)),
     };
+  }
+
+  /** Whom the owner waits for, those before it in the queue included. */
+  blockersOf(owner: LockOwner): bigint[] {
+    return owner.waiting === undefined ? [] : blockers(owner.waiting).map(({ id }) => id);
   }
 
   #wait(
@@ -209,6 +248,7 @@ export class LockTable {
         return;
       }
       this.waits++;
+      if (entry.waiters === nobody) entry.waiters = [];
       enqueue(entry.waiters, waiter);
       if (this.#detectDeadlocks) this.#breakCircles(waiter);
       if (owner.waiting !== waiter) return; // it was the youngest of a circle, or granted as another fell
@@ -226,7 +266,7 @@ export class LockTable {
   #leave(waiter: Waiter, error: Error): void {
     if (waiter.owner.waiting !== waiter) return;
     waiter.owner.waiting = undefined;
-    removeFrom(waiter.entry.waiters, waiter);
+    waiter.entry.waiters.splice(waiter.entry.waiters.indexOf(waiter), 1);
     waiter.settle(error);
     this.#serve(waiter.entry);
   }
@@ -238,7 +278,7 @@ export class LockTable {
       if (!admits(entry, waiter.owner, waiter.mode)) return;
       entry.waiters.shift();
       waiter.owner.waiting = undefined;
-      if (waiter.conversion !== undefined) waiter.conversion.mode = waiter.mode;
+      if (waiter.conversion !== undefined) convert(waiter.conversion, waiter.mode);
       else grant(entry, waiter.owner, waiter.mode);
       waiter.settle();
     }
@@ -257,27 +297,38 @@ export class LockTable {
   }
 }
 
-/** Node's timers end there; anything longer is for ever. */
-const longestTimer = 2 ** 31 - 1;
+/** The waiters of an entry that never had one: shared, and never added to. */
+const nobody: Waiter[] = [];
 
 function canceled(signal: AbortSignal): OperationCanceledError {
   return new OperationCanceledError('the wait for a lock was canceled', { cause: signal.reason });
 }
 
+/** Through the shorter list: many may share a lock, and one may hold many. */
 function findHold(entry: Entry, owner: LockOwner): Hold | undefined {
-  for (const hold of entry.holds) if (hold.owner === owner) return hold;
+  if (entry.holds.length <= owner.holds.length) {
+    for (const hold of entry.holds) if (hold.owner === owner) return hold;
+  } else {
+    for (const hold of owner.holds) if (hold.entry === entry) return hold;
+  }
   return undefined;
 }
 
-function admits(entry: Entry, owner: LockOwner, mode: LockMode): boolean {
-  for (const hold of entry.holds) if (hold.owner !== owner && !compatible(mode, hold.mode)) return false;
-  return true;
+function admits({ holds, strong }: Entry, owner: LockOwner, mode: LockMode): boolean {
+  if (mode !== 'exclusive') return strong === undefined || strong.owner === owner;
+  return holds.length === 0 || (holds.length === 1 && holds[0]?.owner === owner);
 }
 
 function grant(entry: Entry, owner: LockOwner, mode: LockMode): void {
-  const hold = { owner, entry, mode, since: performance.now() };
+  const hold = { owner, entry, mode, since: performance.now(), index: entry.holds.length };
   entry.holds.push(hold);
   owner.holds.push(hold);
+  if (mode !== 'shared') entry.strong = hold;
+}
+
+function convert(hold: Hold, mode: LockMode): void {
+  hold.mode = mode;
+  hold.entry.strong = hold;
 }
 
 /** Behind those that came before; a conversion behind earlier conversions and before all others. */
@@ -287,10 +338,8 @@ function enqueue(waiters: Waiter[], waiter: Waiter): void {
   else waiters.splice(place, 0, waiter);
 }
 
-function removeFrom<T>(list: T[], item: T): void {
-  const last = list.length - 1;
-  const index = list[last] === item ? last : list.indexOf(item);
-  if (index !== -1) list.splice(index, 1);
+function holderOf({ owner, mode, since }: Hold, now: number): LockWait['holders'][number] {
+  return { transactionId: owner.id, mode, heldMs: now - since };
 }
 
 /** Whom this waiter waits for: who holds the key in its way, and who is served just before it. */

@@ -1,73 +1,60 @@
-// Who is told of changes, and in which order.
+// What listeners are told.
 //
 // For one transaction: the changes of its dictionaries and of the catalogue in the order of the calls, then
 // its locks are released, then the transaction itself, then `commit()` resolves. Across transactions: the
 // order of the history. Listeners run at once, while the locks are held; one that throws harms nobody: its
 // error goes to the `error` listeners of the state manager.
 
+import { decodeKey } from '../engine/keys.js';
 import type { Collection, CollectionKey } from './collection.js';
 import type { Dictionary } from './dictionary.js';
-import type { Kernel } from './kernel.js';
+import type { DictionaryRows, LockedRow } from './dictionary-rows.js';
+import { keyOf } from './key-parts.js';
 import type { Transaction } from './transaction.js';
 
 export type DictionaryChange<K, V> = Readonly<
   | { action: 'add'; key: K; value: V; transaction: Transaction }
   | { action: 'update'; key: K; value: V; previous: V; transaction: Transaction }
+  /** Also of a row that has expired, when it is swept. */
   | { action: 'remove'; key: K; previous: V; transaction: Transaction }
   | { action: 'clear'; commitSequenceNumber: bigint }
 >;
 
 export type StateChange = Readonly<
   | { action: 'add' | 'remove'; collection: Collection; transaction: Transaction }
+  /** All there are: the state was opened, or opened again after the disk had failed. */
   | { action: 'rebuild'; collections: readonly Collection[] }
 >;
 
 export type DictionaryListener<K, V> = (change: DictionaryChange<K, V>) => void;
 export type StateListener = (change: StateChange) => void;
-export type TransactionListener = (change: { action: 'commit'; transaction: Transaction }) => void;
-export type ErrorListener = (error: unknown) => void;
+/** The enumeration is valid until the result settles. */
+export type Rebuild<K, V> = (entries: AsyncIterable<[key: K, value: V]>) => Promise<void> | void;
 
-type Recorded<K, V> = {
-  readonly action: 'add' | 'update' | 'remove';
-  readonly key: K;
-  readonly value?: V;
-  readonly previous?: V | undefined;
-};
-
-/** Remembers a change of a dictionary until its transaction is durable. */
+/** Remembers a change of a dictionary until its transaction is durable. `bytes`: of the new value, if any. */
 export function recordChange<K extends CollectionKey, V>(
   tx: Transaction,
-  dictionary: Dictionary<K, V>,
-  { action, key, value, previous }: Recorded<K, V>,
+  dictionary: DictionaryRows<K, V>,
+  { key: rowKey, value: before }: Pick<LockedRow, 'key' | 'value'>,
+  bytes: Uint8Array | undefined,
 ): void {
-  const stored = value === undefined ? undefined : dictionary.decode(dictionary.codec.encode(value));
-  tx.record({
-    notify: (transaction) => {
-      const change =
-        action === 'add'
-          ? { action, key, value: stored, transaction }
-          : action === 'update'
-            ? { action, key, value: stored, previous, transaction }
-            : { action, key, previous, transaction };
-      tellAll(tx.kernel, dictionary.listeners, change as DictionaryChange<K, V>);
-    },
+  const prefixBytes = dictionary.generation.rows.length;
+  tx.record((transaction) => {
+    const key = keyOf<K>(decodeKey(rowKey, prefixBytes));
+    const value = bytes === undefined ? undefined : dictionary.decode(bytes);
+    const previous = before === undefined ? undefined : dictionary.decode(before);
+    const change =
+      bytes === undefined
+        ? { action: 'remove', key, previous, transaction }
+        : before === undefined
+          ? { action: 'add', key, value, transaction }
+          : { action: 'update', key, value, previous, transaction };
+    tx.kernel.notifier.tellAll(dictionary.listeners, change as DictionaryChange<K, V>);
   });
 }
 
 export function recordClear<K extends CollectionKey, V>(tx: Transaction, dictionary: Dictionary<K, V>): void {
-  tx.record({
-    notify: ({ commitSequenceNumber }) =>
-      tellAll(tx.kernel, dictionary.listeners, { action: 'clear', commitSequenceNumber }),
-  });
-}
-
-/** Calls each listener; what one throws is reported and stops nobody. */
-export function tellAll<T>(kernel: Kernel, listeners: Iterable<(change: T) => void>, change: T): void {
-  for (const listener of [...listeners]) {
-    try {
-      listener(change);
-    } catch (error) {
-      kernel.reportError(error);
-    }
-  }
+  tx.record(({ commitSequenceNumber }) =>
+    tx.kernel.notifier.tellAll(dictionary.listeners, { action: 'clear', commitSequenceNumber }),
+  );
 }

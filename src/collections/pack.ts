@@ -23,6 +23,9 @@ export class NotSerializableError extends TypeError {
   override readonly name = 'NotSerializableError';
 }
 
+/** More than any store takes: the value itself is large, or unfolds to something large. */
+export class ValueTooLargeError extends NotSerializableError {}
+
 const maxDepth = 100;
 /** No engine takes a value of more. It also ends the walk through what unfolds without end. */
 const maxBytes = 16 * 1024 * 1024;
@@ -65,13 +68,14 @@ function useSlab(bytes: number): void {
 function reserve(bytes: number): void {
   if (at + bytes <= slab.length) return;
   const used = slab.subarray(start, at);
-  if (used.length + bytes > maxBytes + slabBytes) throw new NotSerializableError(tooLarge);
+  if (used.length + bytes > maxBytes + slabBytes) throw new ValueTooLargeError(tooLarge);
   useSlab(Math.max(slabBytes, 2 * (used.length + bytes)));
   slab.set(used);
   at = used.length;
 }
 
-const tooLarge = `the value refers to itself, nests deeper than ${maxDepth} levels or is larger than 16 MiB`;
+const tooDeep = `the value refers to itself, or nests deeper than ${maxDepth} levels`;
+const tooLarge = 'the value is larger than 16 MiB: split it';
 
 function putValue(value: unknown, depth: number): void {
   reserve(9);
@@ -230,7 +234,8 @@ function putBytes(bytes: Uint8Array): void {
 }
 
 function putObject(value: object, depth: number): void {
-  if (depth > maxDepth || at - start > maxBytes) throw new NotSerializableError(tooLarge);
+  if (depth > maxDepth) throw new NotSerializableError(tooDeep);
+  if (at - start > maxBytes) throw new ValueTooLargeError(tooLarge);
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null)
     putRecord(value as Record<string, unknown>, depth);

@@ -26,9 +26,17 @@ export function expiryOf(row: Uint8Array): number | undefined {
   return buffer(row).readDoubleBE(1);
 }
 
-/** The codec's bytes, a view of the row; nothing if the row has expired. */
-export function liveValue(row: Uint8Array | undefined, now: () => number): Uint8Array | undefined {
+/** The codec's bytes of a row that expires, expired or not. */
+export function expiredValue(row: Uint8Array): Uint8Array {
+  return row.subarray(9);
+}
+
+/** The codec's bytes, a view of the row; nothing if the row has expired. The time is asked for only where it matters. */
+export function liveValue(
+  row: Uint8Array | undefined,
+  time: { readonly now: number },
+): Uint8Array | undefined {
   if (row === undefined) return undefined;
   if (row[0] === plain) return row.subarray(1);
-  return (expiryOf(row) as number) > now() ? row.subarray(9) : undefined;
+  return (expiryOf(row) as number) > time.now ? row.subarray(9) : undefined;
 }

@@ -1,55 +1,47 @@
 // The state manager: the named collections of one store, and the transactions over them.
-//
-// Names are locked like rows: who uses a collection in a transaction holds its name shared, who creates or
-// removes one holds it exclusive, both to the end of the transaction. What others see of the catalogue
-// changes when the commit is ordered; what they are told waits until it is durable.
 
 import type { Engine, Version } from '../engine/engine.js';
-import { decodeKey, prefixRange } from '../engine/keys.js';
+import { UnavailableError } from '../engine/errors.js';
 import { openEngine } from '../engine/level.js';
-import {
-  type CatalogRecord,
-  type CollectionKind,
-  catalogKey,
-  checkName,
-  decodeRecord,
-  encodeRecord,
-  space,
-} from './catalog.js';
+import { type CatalogRecord, type CollectionKind, checkName } from './catalog.js';
 import { type Codec, defaultCodec } from './codec.js';
-import { type Collection, type CollectionKey, discard } from './collection.js';
+import type { Collection, CollectionKey } from './collection.js';
 import { ConcurrentQueue } from './concurrent-queue.js';
 import { Counters } from './counters.js';
-import { Dictionary, show } from './dictionary.js';
-import {
-  ArgumentError,
-  InvalidDataError,
-  InvalidOperationError,
-  mayRetry,
-  NotPrimaryError,
-  ObjectClosedError,
-  TransactionFaultedError,
-  translate,
-} from './errors.js';
+import { Dictionary } from './dictionary.js';
+import { ArgumentError, ObjectClosedError, translate } from './errors.js';
 import { type Inspection, inspect } from './inspect.js';
-import { defaultKernelOptions, Kernel, type KernelOptions, type Role } from './kernel.js';
-import {
-  type ErrorListener,
-  type StateListener,
-  type TransactionListener,
-  tellAll,
-} from './notifications.js';
+import { Kernel, type Role } from './kernel.js';
+import type { StateChange, StateListener } from './notifications.js';
+import type { ErrorListener, TransactionListener } from './notifier.js';
+import { checkNumber, type Settings, settingsOf } from './options.js';
 import { Queue } from './queue.js';
+import { rebuild } from './rebuild.js';
+import { Registry } from './registry.js';
+import { type RunOptions, runTransaction } from './run.js';
 import { Sweeper } from './sweep.js';
 import { Transaction, type TransactionOptions } from './transaction.js';
-import { Wait, type WaitOptions } from './waits.js';
+import { adoptCodec, codecFor, ValueCollection } from './values.js';
+import type { WaitOptions } from './waits.js';
 
 export type StateLocation =
   | { readonly location: string }
   | { readonly memory: true }
   | { readonly engine: Engine };
 
-export type StateOptions = StateLocation & Partial<KernelOptions>;
+export type StateOptions = StateLocation &
+  Partial<Settings> & {
+    /** Codecs for collections that are used by name alone; each is known by its name and version. */
+    readonly codecs?: readonly Codec[];
+    /** How much may be noted for incremental backups before the next one must be full; 256 MiB unless given. */
+    readonly maxBackupLogBytes?: number;
+    /** New data is refused while less is free on the disk; 256 MiB unless given. */
+    readonly minFreeBytes?: number;
+    /** As `onStateChange`, from before the first: it is told of the rebuild. */
+    readonly onStateChange?: StateListener;
+    readonly onTransaction?: TransactionListener;
+    readonly onError?: ErrorListener;
+  };
 
 export interface CollectionOptions<V> extends WaitOptions {
   /** Creates it as part of this transaction. */
@@ -65,43 +57,48 @@ export interface DictionaryOptions<V> extends CollectionOptions<V> {
   readonly count?: boolean;
 }
 
-export interface RunOptions extends TransactionOptions {
-  /** How often it is run again after an error that may pass: a lost race, a time-out, a deadlock. 0 unless given. */
-  readonly retries?: number;
-  /** No run begins later than this after the first, and no lock is waited for longer. */
-  readonly withinMs?: number;
+export interface ConcurrentQueueOptions<V> extends CollectionOptions<V> {
+  /** One item more, those of open transactions included, is a `QueueFullError`. */
+  readonly maxSize?: number;
 }
-
-type Make<C> = (record: CatalogRecord, version: Version) => C;
 
 export class StateManager implements AsyncDisposable {
   readonly #kernel: Kernel;
+  readonly #registry: Registry;
   readonly #sweeper: Sweeper;
   readonly #ownsEngine: boolean;
-  /** Those that exist, by name; a record without a collection has not been asked for in this process. */
-  readonly #catalog = new Map<string, { record: CatalogRecord; version: Version; collection?: Collection }>();
-  /** What open transactions have created or removed. */
-  readonly #pending = new WeakMap<Transaction, Map<string, Collection | 'removed'>>();
+  readonly #codecs: readonly Codec[];
   readonly #stateListeners = new Set<StateListener>();
-  readonly #transactionListeners = new Set<TransactionListener>();
-  readonly #errorListeners = new Set<ErrorListener>();
+  readonly #stopResets: () => void;
+  #resetting: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
 
-  private constructor(engine: Engine, ownsEngine: boolean, options: Partial<KernelOptions>) {
-    this.#kernel = new Kernel(engine, { ...defaultKernelOptions, ...options }, (key) => this.#describe(key));
-    this.#kernel.reportError = (error) => tellErrors(this.#errorListeners, error);
-    this.#kernel.catalogLost = () => void this.#load().catch(this.#kernel.reportError);
+  private constructor(engine: Engine, ownsEngine: boolean, options: StateOptions, settings: Settings) {
+    this.#kernel = new Kernel(engine, settings, (key) => this.#registry.describe(key));
+    this.#registry = new Registry(
+      this.#kernel,
+      (name, record, version) => this.#make(name, record, version),
+      (tx, change) => this.#recordChange(tx, change),
+    );
     this.#ownsEngine = ownsEngine;
-    this.#sweeper = new Sweeper(this.#kernel);
+    this.#codecs = [...(options.codecs ?? []), defaultCodec];
+    this.#sweeper = new Sweeper(this.#kernel, this.#registry);
+    this.#stopResets = engine.resets(() => this.#reset());
+    if (options.onStateChange !== undefined) this.onStateChange(options.onStateChange);
+    if (options.onTransaction !== undefined) this.onTransaction(options.onTransaction);
+    if (options.onError !== undefined) this.onError(options.onError);
   }
 
   static async open(options: StateOptions): Promise<StateManager> {
+    const settings = settingsOf(options);
+    let state: StateManager | undefined;
     try {
-      const engine = 'engine' in options ? options.engine : await openEngine(options);
-      const state = new StateManager(engine, !('engine' in options), options);
-      await state.#load();
-      state.#sweeper.start();
+      const engine = await engineOf(options);
+      state = new StateManager(engine, !('engine' in options), options, settings);
+      await state.#start();
       return state;
     } catch (error) {
+      await state?.close();
       throw translate(error);
     }
   }
@@ -111,65 +108,54 @@ export class StateManager implements AsyncDisposable {
     name: string,
     options: DictionaryOptions<V> = {},
   ): Promise<Dictionary<K, V>> {
-    const codec = options.codec ?? (defaultCodec as Codec<V>);
-    const make: Make<Dictionary<K, V>> = (record, version) =>
-      new Dictionary(this.#kernel, name, record, version, codec);
-    return this.#getOrAdd('dictionary', name, codec, options, make, options.count !== false);
+    return this.#find('dictionary', name, options, options.count !== false) as Promise<Dictionary<K, V>>;
   }
 
   /** The strict queue of this name, created if there is none. */
   queue<V>(name: string, options: CollectionOptions<V> = {}): Promise<Queue<V>> {
-    const codec = options.codec ?? (defaultCodec as Codec<V>);
-    const make: Make<Queue<V>> = (record, version) => new Queue(this.#kernel, name, record, version, codec);
-    return this.#getOrAdd('queue', name, codec, options, make);
+    return this.#find('queue', name, options) as Promise<Queue<V>>;
   }
 
-  /** The concurrent queue of this name, created if there is none. `maxSize`: a further item is a `QueueFullError`. */
-  concurrentQueue<V>(
+  /** The concurrent queue of this name, created if there is none. */
+  async concurrentQueue<V>(
     name: string,
-    options: CollectionOptions<V> & { readonly maxSize?: number } = {},
+    options: ConcurrentQueueOptions<V> = {},
   ): Promise<ConcurrentQueue<V>> {
-    const codec = options.codec ?? (defaultCodec as Codec<V>);
-    const make: Make<ConcurrentQueue<V>> = (record, version) =>
-      new ConcurrentQueue(this.#kernel, name, record, version, codec, options.maxSize);
-    return this.#getOrAdd('concurrent queue', name, codec, options, make);
+    const { maxSize } = options;
+    if (maxSize !== undefined) checkNumber('maxSize', maxSize, 1, Number.MAX_SAFE_INTEGER);
+    const queue = (await this.#find('concurrent queue', name, options)) as ConcurrentQueue<V>;
+    if (maxSize !== undefined) queue.limitTo(maxSize);
+    return queue;
   }
 
   /** The counters of this name, created if there are none. */
   counters<K extends CollectionKey>(
     name: string,
-    options: CollectionOptions<number> = {},
+    options: Omit<CollectionOptions<number>, 'codec'> = {},
   ): Promise<Counters<K>> {
-    const make: Make<Counters<K>> = (record, version) => new Counters(this.#kernel, name, record, version);
-    return this.#getOrAdd('counters', name, defaultCodec as Codec<number>, options, make, false);
+    return this.#find('counters', name, options, false) as Promise<Counters<K>>;
   }
 
   /** The collection of this name, if there is one. Sees only what is committed. */
   async get(name: string): Promise<Collection | undefined> {
     this.#kernel.assertReadable();
-    checkName(name);
-    const known = this.#catalog.get(name);
-    if (known === undefined) return undefined;
-    await this.#kernel.engine.settled(known.version);
-    return this.#collection(name, known);
+    checkName(name, true);
+    return this.#translated(this.#registry.get(name));
   }
 
   /** All collections that are committed, by name. */
   async list(): Promise<Collection[]> {
     this.#kernel.assertReadable();
-    const names = [...this.#catalog.keys()].filter((name) => !name.startsWith('$system/')).sort();
-    return names.map((name) =>
-      this.#collection(name, this.#catalog.get(name) as { record: CatalogRecord; version: Version }),
-    );
+    return this.#translated(this.#registry.list());
   }
 
   /** Removes a collection with all that is in it, when the transaction commits. */
   async remove(name: string, options: WaitOptions & { readonly tx?: Transaction } = {}): Promise<void> {
-    checkName(name);
+    checkName(name, true);
     this.#kernel.assertPrimary();
-    if (options.tx !== undefined) return this.#remove(options.tx, name, options);
+    if (options.tx !== undefined) return this.#registry.remove(this.#own(options.tx), name, options);
     await using tx = this.begin({ snapshot: 'first read' });
-    await this.#remove(tx, name, options);
+    await this.#registry.remove(tx, name, options);
     await tx.commit();
   }
 
@@ -178,28 +164,8 @@ export class StateManager implements AsyncDisposable {
   }
 
   /** Commits when `work` is done, aborts when it throws. It may be run again: nothing in it may touch the outside. */
-  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: RunOptions = {}): Promise<T> {
-    const { retries = 0, withinMs = Number.POSITIVE_INFINITY } = options;
-    const until = performance.now() + withinMs;
-    let age: number | undefined;
-    for (let attempt = 0; ; attempt++) {
-      const timeoutMs = Math.min(
-        options.timeoutMs ?? this.#kernel.options.timeoutMs,
-        Math.max(0, until - performance.now()),
-      );
-      const tx = new Transaction(this.#kernel, { ...options, timeoutMs }, age);
-      age ??= tx.owner.age; // a retry keeps its age, so somebody always gets through
-      try {
-        const result = await work(tx);
-        if (tx.status === 'active') await tx.commit();
-        return result;
-      } catch (error) {
-        await tx.dispose();
-        await tx.settled(); // a refusal, too, may tell of what is not on disk yet
-        if (attempt >= retries || performance.now() >= until || !mayRetry(error)) throw error;
-      }
-      await backOff(attempt);
-    }
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options: RunOptions = {}): Promise<T> {
+    return runTransaction(this.#kernel, work, options);
   }
 
   /** Live transactions, what they hold and what they wait for. */
@@ -213,16 +179,16 @@ export class StateManager implements AsyncDisposable {
 
   /** A switch until there are nodes. Losing the primary role takes the locks of all open transactions. */
   set role(role: Role) {
-    const lost = this.#kernel.role === 'primary' && role !== 'primary';
+    if (role !== 'primary' && role !== 'secondary' && role !== 'none')
+      throw new ArgumentError(`a role is primary, secondary or none, not ${String(role)}`);
+    const { term } = this.#kernel;
     this.#kernel.role = role;
-    if (!lost) return;
-    const reason = new TransactionFaultedError('this replica is not the primary any more', {
-      cause: new NotPrimaryError('not the primary any more'),
-    });
-    for (const tx of this.#kernel.live) this.#kernel.locks.release(tx.owner, reason);
+    if (term === this.#kernel.term) return;
+    for (const tx of this.#kernel.live) tx.demote();
+    this.#registry.forget();
   }
 
-  /** Collections that are added and removed; a rebuild with all there are once after opening. */
+  /** Collections that are added and removed, and rebuilds: see `open` for the first of them. */
   onStateChange(listener: StateListener): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
@@ -230,30 +196,18 @@ export class StateManager implements AsyncDisposable {
 
   /** Each committed transaction that wrote something, in order. */
   onTransaction(listener: TransactionListener): () => void {
-    this.#transactionListeners.add(listener);
-    this.#kernel.notifyTransaction = (transaction) =>
-      tellAll(this.#kernel, this.#transactionListeners, { action: 'commit', transaction });
-    return () => {
-      this.#transactionListeners.delete(listener);
-      if (this.#transactionListeners.size === 0) this.#kernel.notifyTransaction = undefined;
-    };
+    return this.#kernel.notifier.onTransaction(listener);
   }
 
   /** What listeners threw, and what failed in the background. */
   onError(listener: ErrorListener): () => void {
-    this.#errorListeners.add(listener);
-    return () => this.#errorListeners.delete(listener);
+    return this.#kernel.notifier.onError(listener);
   }
 
   /** Every wait ends; what is committed is on disk. */
-  async close(): Promise<void> {
-    if (this.#kernel.closed) return;
-    this.#kernel.closed = true;
-    for (const end of [...this.#kernel.onClose]) end();
-    await this.#sweeper.stop();
-    this.#kernel.locks.failWaiters(() => new ObjectClosedError('the state manager is closed'));
-    for (const tx of [...this.#kernel.live]) await tx.dispose();
-    if (this.#ownsEngine) await this.#kernel.engine.close();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -265,214 +219,120 @@ export class StateManager implements AsyncDisposable {
     return this.#kernel.engine;
   }
 
-  /** The catalogue from the store: at the start, and after a change of it was lost. */
-  async #load(): Promise<void> {
-    const found = new Set<string>();
-    let { from, to } = prefixRange([space.catalog]);
-    for (;;) {
-      const page = await this.#kernel.engine.range(from, to);
-      for (const row of page.rows) {
-        const name = decodeKey(row.key)[1] as string;
-        found.add(name);
-        this.#enter(name, decodeRecord(name, row.value), row.version);
-      }
-      const last = page.rows[page.rows.length - 1];
-      if (!page.more || last === undefined) break;
-      from = Buffer.concat([last.key, Buffer.of(0)]);
-    }
-    for (const [name, { collection }] of this.#catalog) {
-      if (found.has(name)) continue;
-      if (collection !== undefined) collection.removed = true;
-      this.#catalog.delete(name);
-    }
+  async #start(): Promise<void> {
+    await this.#registry.load();
+    if (this.#stateListeners.size > 0) await this.#rebuild();
+    this.#sweeper.start();
   }
 
-  #enter(name: string, record: CatalogRecord, version: Version): void {
-    const known = this.#catalog.get(name);
-    if (known?.collection !== undefined) known.collection.use(record, version);
-    this.#catalog.set(name, { ...known, record, version });
-  }
-
-  #collection(
-    name: string,
-    known: { record: CatalogRecord; version: Version; collection?: Collection },
-  ): Collection {
-    known.collection ??= this.#makeDefault(name, known.record, known.version);
-    return known.collection;
-  }
-
-  /** For who asks by name alone: with the codec that comes with the library. */
-  #makeDefault(name: string, record: CatalogRecord, version: Version): Collection {
-    checkCodec(name, record, defaultCodec);
+  async #close(): Promise<void> {
     const kernel = this.#kernel;
+    kernel.closed = true;
+    this.#stopResets();
+    for (const end of [...kernel.onClose]) end();
+    kernel.notifier.release();
+    await this.#sweeper.stop();
+    const cause = new ObjectClosedError('the state manager is closed: open it again');
+    for (const tx of [...kernel.live]) tx.fault('the state manager was closed', cause);
+    for (const tx of [...kernel.live]) await tx.endNow();
+    await kernel.engine.settled(kernel.newest)?.catch(() => {});
+    kernel.notifier.close();
+    if (this.#ownsEngine) await kernel.engine.close();
+  }
+
+  /** Commits were lost, or the store was opened again and some of them may have turned up. */
+  #reset(): void {
+    const kernel = this.#kernel;
+    kernel.newest = 0;
+    kernel.catalogVersion = 0;
+    for (const tx of [...kernel.live]) tx.faultIfLost();
+    this.#registry.forget();
+    const again = kernel.engine.health().state !== 'failed';
+    this.#resetting = this.#resetting
+      .then(() => kernel.notifier.hold(() => this.#reload(again)))
+      .catch((error) => {
+        // While the store cannot be read there will be another reset.
+        if (!kernel.closed && !(error instanceof UnavailableError)) kernel.notifier.report(error);
+      });
+  }
+
+  async #reload(again: boolean): Promise<void> {
+    if (this.#kernel.closed) return;
+    await this.#registry.load();
+    if (again) await this.#rebuild();
+  }
+
+  async #rebuild(): Promise<void> {
+    await rebuild(this.#kernel, this.#stateListeners, await this.#registry.list());
+  }
+
+  #make(name: string, record: CatalogRecord, version: Version): Collection {
+    const kernel = this.#kernel;
+    if (record.kind === 'counters') return new Counters(kernel, name, record, version);
+    const codec = codecFor(name, record, this.#codecs);
     switch (record.kind) {
       case 'dictionary':
-        return new Dictionary<CollectionKey, unknown>(kernel, name, record, version, defaultCodec);
+        return new Dictionary<CollectionKey, unknown>(kernel, name, record, version, codec);
       case 'queue':
-        return new Queue(kernel, name, record, version, defaultCodec);
+        return new Queue(kernel, name, record, version, codec);
       case 'concurrent queue':
-        return new ConcurrentQueue(kernel, name, record, version, defaultCodec, undefined);
-      case 'counters':
-        return new Counters(kernel, name, record, version);
+        return new ConcurrentQueue(kernel, name, record, version, codec);
     }
   }
 
-  async #getOrAdd<C extends Collection, V>(
+  async #find<V>(
     kind: CollectionKind,
     name: string,
-    codec: Codec<V>,
     options: CollectionOptions<V>,
-    make: Make<C>,
     counted = true,
-  ): Promise<C> {
+  ): Promise<Collection> {
     checkName(name, options.system);
     this.#kernel.assertReadable();
-    const record = (generation: number): CatalogRecord => ({
-      format: 1,
-      kind,
-      generation,
-      codec: codec.name,
-      codecVersion: codec.version,
-      counted,
-    });
-    if (options.tx !== undefined) return this.#find(options.tx, record, name, codec, options, make);
+    const { name: codec, version: codecVersion } = options.codec ?? defaultCodec;
+    const wanted = {
+      name,
+      record: { format: 1, kind, codec, codecVersion, counted },
+      adopt: (found: Collection) => {
+        if (found.kind !== kind) throw new ArgumentError(`${name} is a ${found.kind}, not a ${kind}`);
+        return found instanceof ValueCollection ? adoptCodec(found, options.codec) : undefined;
+      },
+    } as const;
+    if (options.tx !== undefined) return this.#registry.find(this.#own(options.tx), wanted, options);
     await using tx = this.begin({ snapshot: 'first read' });
-    const collection = await this.#find(tx, record, name, codec, options, make);
+    const collection = await this.#registry.find(tx, wanted, options);
     await tx.commit();
     return collection;
   }
 
-  async #find<C extends Collection, V>(
-    tx: Transaction,
-    record: (generation: number) => CatalogRecord,
-    name: string,
-    codec: Codec<V>,
-    options: CollectionOptions<V>,
-    make: Make<C>,
-  ): Promise<C> {
-    const wait = new Wait(options, tx.timeoutMs);
-    const lock = `name ${name}`;
-    return tx.call(async () => {
-      const pending = this.#pending.get(tx)?.get(name);
-      if (pending === 'removed')
-        throw new InvalidOperationError(`${name} is being removed in this transaction`);
-      if (pending !== undefined) return sameKind(pending, record(0).kind) as C;
-      if (this.#catalog.has(name)) await tx.lock(lock, 'shared', wait);
-      if (!this.#catalog.has(name)) {
-        tx.assertWritable();
-        await tx.lock(lock, 'exclusive', wait);
-      }
-      const known = this.#catalog.get(name);
-      if (known === undefined) return this.#create(tx, name, record(tx.stamp()), make);
-      tx.see(known.version);
-      if (known.collection === undefined) {
-        checkCodec(name, known.record, codec);
-        if (known.record.kind === record(0).kind) known.collection = make(known.record, known.version);
-      }
-      return sameKind(this.#collection(name, known), record(0).kind) as C;
-    });
+  #own(tx: Transaction): Transaction {
+    if (!(tx instanceof Transaction)) throw new ArgumentError('tx must be a transaction: use begin()');
+    if (tx.kernel !== this.#kernel)
+      throw new ArgumentError('the transaction belongs to another state manager: begin one here');
+    return tx;
   }
 
-  #create<C extends Collection>(tx: Transaction, name: string, record: CatalogRecord, make: Make<C>): C {
-    const collection = make(record, 0);
-    const { key, name: keyName } = catalogKey(name);
-    tx.expect({ key, version: 0, locked: true }, keyName);
-    tx.write(keyName, key, encodeRecord(record));
-    this.#remember(tx, name, collection);
-    tx.onEnd({
-      ordered: (version) => {
-        collection.version = version;
-        this.#catalog.set(name, { record, version, collection });
-      },
-      lost: () => this.#kernel.catalogLost(),
-      aborted: () => {
-        collection.removed = true;
-      },
-    });
-    this.#recordState(tx, 'add', collection);
-    return collection;
-  }
-
-  #remember(tx: Transaction, name: string, what: Collection | 'removed'): void {
-    let pending = this.#pending.get(tx);
-    if (pending === undefined) this.#pending.set(tx, (pending = new Map()));
-    pending.set(name, what);
-  }
-
-  async #remove(tx: Transaction, name: string, options: WaitOptions): Promise<void> {
-    const wait = new Wait(options, tx.timeoutMs);
-    await tx.call(async () => {
-      tx.assertWritable();
-      const absent = () => new ArgumentError(`there is no collection ${name}`);
-      const pending = this.#pending.get(tx)?.get(name);
-      if (pending === 'removed' || (pending === undefined && !this.#catalog.has(name))) throw absent();
-      await tx.lock(`name ${name}`, 'exclusive', wait);
-      const known = this.#catalog.get(name);
-      const collection = pending ?? (known === undefined ? undefined : this.#collection(name, known));
-      if (collection === undefined) throw absent();
-      await tx.lock(collection.lockName, 'exclusive', wait);
-      const { key, name: keyName } = catalogKey(name);
-      tx.expect({ key, version: collection.version, locked: true }, keyName);
-      tx.write(keyName, key, undefined);
-      discard(tx, collection.generation.id);
-      this.#remember(tx, name, 'removed');
-      this.#recordState(tx, 'remove', collection);
-      tx.onEnd({
-        ordered: () => {
-          collection.removed = true;
-          this.#catalog.delete(name);
-        },
-        lost: () => this.#kernel.catalogLost(),
-      });
-    });
-  }
-
-  #recordState(tx: Transaction, action: 'add' | 'remove', collection: Collection): void {
+  #recordChange(tx: Transaction, change: StateChange): void {
     if (this.#stateListeners.size === 0) return;
-    tx.record({
-      notify: (transaction) =>
-        tellAll(this.#kernel, this.#stateListeners, { action, collection, transaction }),
+    tx.record(() => this.#kernel.notifier.tellAll(this.#stateListeners, change));
+  }
+
+  #translated<T>(promise: Promise<T>): Promise<T> {
+    return promise.catch((error) => {
+      throw translate(error);
     });
   }
-
-  /** A key of the lock table in the words of an error. */
-  #describe(key: string): string {
-    if (/^(name|collection) /.test(key)) return key;
-    try {
-      const [, generation, ...parts] = decodeKey(Buffer.from(key, 'latin1'));
-      for (const [name, { record }] of this.#catalog) {
-        if (record.generation === generation) return `${name}[${parts.map(show).join(', ')}]`;
-      }
-    } catch {}
-    return show(key);
-  }
 }
 
-function tellErrors(listeners: Iterable<ErrorListener>, error: unknown): void {
-  for (const listener of [...listeners]) listener(error);
-}
-
-function sameKind(collection: Collection, kind: CollectionKind): Collection {
-  if (collection.kind !== kind)
-    throw new ArgumentError(`${collection.name} is a ${collection.kind}, not a ${kind}`);
-  return collection;
-}
-
-function checkCodec(name: string, record: CatalogRecord, codec: Pick<Codec, 'name' | 'version'>): void {
-  if (record.codec !== codec.name) {
-    throw new InvalidDataError(
-      `${name} was written with the codec ${record.codec}: open it with that one, not ${codec.name}`,
-    );
-  }
-  if (record.codecVersion > codec.version) {
-    throw new InvalidDataError(
-      `${name} was written with version ${record.codecVersion} of the codec ${codec.name}, and this is version ${codec.version}: use a newer one`,
-    );
-  }
-}
-
-/** A little, growing, and not the same for all. */
-function backOff(attempt: number): Promise<void> {
-  const ms = Math.random() * Math.min(100, 2 ** attempt);
-  return new Promise((resolve) => setTimeout(resolve, ms));
+function engineOf(options: StateOptions): Promise<Engine> | Engine {
+  const { maxBackupLogBytes, minFreeBytes } = options;
+  if (maxBackupLogBytes !== undefined)
+    checkNumber('maxBackupLogBytes', maxBackupLogBytes, 0, Number.MAX_SAFE_INTEGER);
+  if (minFreeBytes !== undefined) checkNumber('minFreeBytes', minFreeBytes, 0, Number.MAX_SAFE_INTEGER);
+  if ('engine' in options) return options.engine;
+  if (!('memory' in options) && (typeof options.location !== 'string' || options.location === ''))
+    throw new ArgumentError('open needs one of { location: a folder }, { memory: true } or { engine }');
+  return openEngine('location' in options ? { location: options.location } : { memory: true }, {
+    ...(maxBackupLogBytes !== undefined && { maxChangeLogBytes: maxBackupLogBytes }),
+    ...(minFreeBytes !== undefined && { floorBytes: minFreeBytes }),
+  });
 }

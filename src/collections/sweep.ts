@@ -3,9 +3,16 @@
 
 import { mapKey } from '../base/bytes.js';
 import type { Row, Write } from '../engine/engine.js';
+import { LostError, ReadOnlyError, UnavailableError } from '../engine/errors.js';
 import { decodeKey, encodeKey, prefixRange } from '../engine/keys.js';
-import { space } from './catalog.js';
+import { generation, space } from './catalog.js';
+import { Dictionary } from './dictionary.js';
+import { LockTimeoutError, TransactionFaultedError, TransientError } from './errors.js';
+import { expiredRange, unindexExpiry } from './expiry.js';
 import type { Kernel } from './kernel.js';
+import { recordChange } from './notifications.js';
+import type { Registry } from './registry.js';
+import { expiredValue } from './rows.js';
 import { Transaction } from './transaction.js';
 import { Wait } from './waits.js';
 
@@ -14,11 +21,13 @@ const batch = 500;
 
 export class Sweeper {
   readonly #kernel: Kernel;
+  readonly #registry: Registry;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: Kernel, registry: Registry) {
     this.#kernel = kernel;
+    this.#registry = registry;
   }
 
   start(): void {
@@ -33,15 +42,21 @@ export class Sweeper {
   /** One round. Rounds do not overlap. */
   run(): Promise<void> {
     this.#running ??= this.#round()
-      .catch(this.#kernel.reportError)
+      .catch((error) => {
+        if (!this.#ended && !passes(error)) this.#kernel.notifier.report(error);
+      })
       .finally(() => {
         this.#running = undefined;
       });
     return this.#running;
   }
 
+  get #ended(): boolean {
+    return this.#kernel.closed || this.#kernel.role !== 'primary';
+  }
+
   async #round(): Promise<void> {
-    if (this.#kernel.role !== 'primary') return;
+    if (this.#ended) return;
     await this.#sweepGenerations();
     await this.#sweepExpired();
   }
@@ -53,9 +68,9 @@ export class Sweeper {
       const id = decodeKey(key)[1] as number;
       for (const kind of [space.rows, space.expiry]) {
         const rows = prefixRange([kind, id]);
-        while (!this.#kernel.closed && (await this.#removeSome(rows.from, rows.to)));
+        while (!this.#ended && (await this.#removeSome(rows.from, rows.to)));
       }
-      if (this.#kernel.closed) return;
+      if (this.#ended) return;
       const counters = [space.count, space.expiring].map((kind) => ({
         key: encodeKey([kind, id]),
         value: undefined,
@@ -78,41 +93,63 @@ export class Sweeper {
   /** The index is by collection, so each is looked at from its own beginning. */
   async #sweepExpired(): Promise<void> {
     let { from, to } = prefixRange([space.expiry]);
-    for (;;) {
+    while (!this.#ended) {
       const page = await this.#kernel.engine.range(from, to, { limit: 1, keysOnly: true });
       const first = page.rows[0];
-      if (first === undefined || this.#kernel.closed) return;
+      if (first === undefined) return;
       const id = decodeKey(first.key)[1] as number;
-      const due = encodeKey([space.expiry, id, this.#kernel.engine.clock.now()]);
-      while (!this.#kernel.closed) {
-        const expired = await this.#kernel.engine.range(first.key, due, { limit: batch, keysOnly: true });
-        if (expired.rows.length === 0) break;
-        for (const row of expired.rows) await this.#expire(id, row);
-        if (!expired.more) break;
-      }
+      await this.#sweepCollection(id);
       from = prefixRange([space.expiry, id]).to;
     }
   }
 
-  /** Under the row's lock: somebody may be about to replace it. */
-  async #expire(id: number, { key }: Row): Promise<void> {
-    const row = decodeKey(key)[3] as Uint8Array;
-    await using tx = new Transaction(this.#kernel, { snapshot: 'first read', timeoutMs: 0 });
-    try {
-      await tx.call(() => tx.lock(mapKey(row), 'exclusive', new Wait({ timeoutMs: 0 }, 0)));
-    } catch {
-      return; // it is in use: next time
+  async #sweepCollection(id: number): Promise<void> {
+    let [from, to] = expiredRange(generation(id), this.#kernel.engine.clock.now());
+    while (!this.#ended) {
+      const page = await this.#kernel.engine.range(from, to, { limit: batch, keysOnly: true });
+      if (page.rows.length > 0) await this.#expire(id, page.rows);
+      const last = page.rows[page.rows.length - 1];
+      if (!page.more || last === undefined) return;
+      from = Buffer.concat([last.key, Buffer.of(0)]); // those in use are passed over until the next round
     }
-    const [index, stored] = await this.#kernel.engine.getMany([key, row]);
-    if (index?.value === undefined) return;
-    const count = encodeKey([space.count, id]);
-    const expiring = encodeKey([space.expiring, id]);
-    tx.write(mapKey(key), key, undefined);
-    tx.add(mapKey(expiring), expiring, -1);
-    if (stored?.value !== undefined) {
-      tx.write(mapKey(row), row, undefined);
-      tx.add(mapKey(count), count, -1);
+  }
+
+  /** All in one transaction, each under its lock: somebody may be about to replace it, and then it stays. */
+  async #expire(id: number, index: readonly Row[]): Promise<void> {
+    await using tx = new Transaction(this.#kernel, { snapshot: 'first read', timeoutMs: 0 });
+    for (const { key } of index) {
+      const row = Buffer.from(decodeKey(key)[3] as Uint8Array);
+      if (await this.#tryLock(tx, mapKey(row))) await this.#expireRow(tx, id, key, row);
     }
     await tx.commit();
   }
+
+  async #tryLock(tx: Transaction, name: string): Promise<boolean> {
+    try {
+      await tx.call(() => tx.lock(name, 'exclusive', new Wait(undefined, tx)));
+      return true;
+    } catch (error) {
+      if (error instanceof LockTimeoutError) return false;
+      throw error;
+    }
+  }
+
+  async #expireRow(tx: Transaction, id: number, key: Uint8Array, row: Buffer): Promise<void> {
+    const [index, stored] = await this.#kernel.engine.getMany([key, row]);
+    if (index?.value === undefined || stored?.value === undefined) return; // it was replaced, or swept
+    const keys = generation(id);
+    const dictionary = this.#registry.ofGeneration(id);
+    unindexExpiry(tx, keys, row, stored.value);
+    tx.write(mapKey(row), row, undefined);
+    tx.changes.add(keys.count.name, keys.count.key, -1);
+    if (dictionary instanceof Dictionary && dictionary.listeners.size > 0)
+      recordChange(tx, dictionary, { key: row, value: expiredValue(stored.value) }, undefined);
+  }
+}
+
+/** Nothing to report: the next round finds the same work. */
+function passes(error: unknown): boolean {
+  return [LostError, ReadOnlyError, UnavailableError, TransientError, TransactionFaultedError].some(
+    (kind) => error instanceof kind,
+  );
 }

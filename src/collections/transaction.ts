@@ -7,30 +7,27 @@
 //
 // Writes stay here until the commit, so an abort costs nothing. At the commit they go to the engine in one
 // step with what must still be true. Locks are released once the commit is ordered, or, where listeners are
-// to be called first, once it is durable; the promise resolves once it is durable. A transaction that has
-// only read waits for what it has seen: nobody is told what a crash then takes back.
+// to be called first, once it is durable; the promise resolves once it is durable. However a transaction ends,
+// that waits for what it has seen: nobody is told what a crash then takes back. One that has seen what was
+// lost, because a write to disk failed, is ended by the system.
 //
 // Calls that overlap are queued in the order they were made.
 
 import { type Awaitable, then } from '../base/awaitable.js';
 import { mapKey } from '../base/bytes.js';
 import type { Stamp } from '../base/stamps.js';
-import type {
-  Add,
-  CheckedPage,
-  Key,
-  KeyRead,
-  Snapshot,
-  Version,
-  Versioned,
-  Write,
-} from '../engine/engine.js';
+import type { CheckedPage, Committed, Key, KeyRead, Snapshot, Version, Versioned } from '../engine/engine.js';
 import { LimitError } from '../engine/errors.js';
+import { ChangeSet } from './change-set.js';
 import {
+  ArgumentError,
+  ConflictError,
   InvalidOperationError,
   NotPrimaryError,
   NotReadableError,
+  ObjectClosedError,
   OperationTooLargeError,
+  OutcomeUnknownError,
   TimeoutError,
   TransactionClosedError,
   TransactionFaultedError,
@@ -38,12 +35,21 @@ import {
 } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { type LockMode, LockOwner } from './locks.js';
-import type { Wait } from './waits.js';
+import { limitOf, longestTimer, type Wait } from './waits.js';
 
 export interface TransactionOptions {
   /** Which moment enumerations and counts show: the beginning, or the first of them. */
   readonly snapshot?: 'begin' | 'first read';
   /** How long each call waits for its locks unless it says otherwise. */
+  readonly timeoutMs?: number;
+  /** How long all its calls together may wait, counted from the beginning. */
+  readonly withinMs?: number;
+  /** What it writes gives space back, like notes of what is to be removed: let through when the disk is nearly full. */
+  readonly frees?: boolean;
+}
+
+export interface CommitOptions {
+  /** How long to wait for the disk; then its outcome is unknown. */
   readonly timeoutMs?: number;
 }
 
@@ -58,11 +64,7 @@ export interface TransactionHook {
 }
 
 /** One change of a collection that somebody listens to. */
-export interface RecordedEvent {
-  notify(transaction: Transaction): void;
-}
-
-const maxTransactionBytes = 64 * 1024 * 1024;
+export type RecordedEvent = (transaction: Transaction) => void;
 
 export class Transaction implements AsyncDisposable {
   readonly id: bigint;
@@ -73,44 +75,44 @@ export class Transaction implements AsyncDisposable {
   /** @internal */ readonly kernel: Kernel;
   /** @internal */ readonly owner: LockOwner;
   /** @internal Collections whose table lock it holds. */ readonly touched: object[] = [];
+  /** @internal Collections that it removes. */ removing: Set<object> | undefined;
   /** @internal */ readonly began = performance.now();
-  /** @internal By the key as a string. */ writes: Map<string, Write> | undefined;
-  /** @internal */ adds: Map<string, Add> | undefined;
+  /** @internal When its waits end. */ readonly until: number;
+  /** @internal */ readonly changes = new ChangeSet();
 
-  #reads: Map<string, KeyRead> | undefined;
-  #pages: CheckedPage[] | undefined;
-  #after: Promise<unknown> | undefined;
+  readonly #term: number;
+  readonly #frees: boolean;
   #hooks: TransactionHook[] | undefined;
-  #refusals: Map<string, Error> | undefined;
   #events: RecordedEvent[] | undefined;
   #snapshot: Snapshot | undefined;
   #status: TransactionStatus = 'active';
   #reason = '';
   #fault: unknown;
   #seen: Version = 0;
-  #bytes = 0;
   #now: number | undefined;
   #version: Version | undefined;
+  #isOrdered = false;
   #tail: Promise<unknown> | undefined;
+  /** Whether `commit()` was called, and may be queued behind other calls. */
+  #asked = false;
   #ageTimer: NodeJS.Timeout | undefined;
 
   /** @internal Use `state.begin()`. */
   constructor(kernel: Kernel, options: TransactionOptions, age?: number) {
     kernel.assertOpen();
     this.kernel = kernel;
-    this.id = kernel.drawId();
-    this.owner = new LockOwner(this.id, age ?? Number(this.id));
+    const id = kernel.drawId();
+    this.id = BigInt(id);
+    this.owner = new LockOwner(this.id, age ?? id);
     this.primary = kernel.role === 'primary';
-    this.timeoutMs = options.timeoutMs ?? kernel.options.timeoutMs;
-    if (options.snapshot !== 'first read') this.#snapshot = kernel.engine.snapshot();
+    this.#term = kernel.term;
+    this.#frees = options.frees === true;
+    this.timeoutMs = limitOf('timeoutMs', options.timeoutMs, kernel.settings.timeoutMs);
+    this.until = this.began + limitOf('withinMs', options.withinMs, Number.POSITIVE_INFINITY);
+    if (options.snapshot !== 'first read') this.#takeSnapshot(options.snapshot);
     kernel.live.add(this);
-    const { maxTransactionAgeMs } = kernel.options;
-    if (Number.isFinite(maxTransactionAgeMs)) {
-      this.#ageTimer = setTimeout(
-        () => this.fault(`it was older than ${maxTransactionAgeMs} ms`),
-        maxTransactionAgeMs,
-      ).unref();
-    }
+    const { maxTransactionAgeMs } = kernel.settings;
+    if (Number.isFinite(maxTransactionAgeMs)) this.#endAfter(maxTransactionAgeMs);
   }
 
   get status(): TransactionStatus {
@@ -120,6 +122,11 @@ export class Transaction implements AsyncDisposable {
   /** The place of its commit in the history; -1 until then, and for one that wrote nothing. */
   get commitSequenceNumber(): bigint {
     return this.#version === undefined ? -1n : BigInt(this.#version);
+  }
+
+  /** The place in the history that its enumerations and counts show. */
+  get visibilitySequenceNumber(): bigint {
+    return BigInt(this.snapshot.seen);
   }
 
   /** The time of the decision: when its last lock was granted. Milliseconds since 1970. */
@@ -135,8 +142,7 @@ export class Transaction implements AsyncDisposable {
 
   /** The commit is not durable before this is: bytes in a file of the caller's, for instance. */
   after(work: Promise<unknown>): void {
-    work.catch(() => {}); // the commit reports it
-    this.#after = this.#after === undefined ? work : Promise.all([this.#after, work]);
+    this.changes.after(work);
   }
 
   /** Is told how the transaction ends. Must not throw or wait. */
@@ -144,24 +150,51 @@ export class Transaction implements AsyncDisposable {
     (this.#hooks ??= []).push(hook);
   }
 
-  /** Resolves once all it wrote is on disk. */
-  commit(): Promise<void> {
+  /** Resolves once all it wrote, and all it has seen, is on disk. */
+  async commit(options?: CommitOptions): Promise<void> {
+    const limitMs = limitOf('timeoutMs', options?.timeoutMs, Number.POSITIVE_INFINITY);
+    try {
+      await within(this.finish(), limitMs);
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknownError)) await this.settled(); // a refusal, too, tells of what it has seen
+      throw error;
+    }
+  }
+
+  /** @internal As `commit`, but a refusal does not wait: for who runs it again. */
+  finish(): Promise<void> {
+    this.#asked = true;
     return this.call(() => this.#commit());
   }
 
   /** Forgets all it wrote and gives back its locks. */
   abort(): Promise<void> {
-    return this.call(() => this.#abort('it was aborted'));
+    return this.call(() => {
+      this.#abort('it was aborted');
+      return this.settled();
+    });
   }
 
-  /** Aborts it if it is still active; waits for a commit under way; never throws. */
+  /** Aborts it if it is still active; waits for a commit under way. A second time it does nothing. */
   async dispose(): Promise<void> {
-    while (this.#tail !== undefined) await this.#tail;
-    if (this.#status === 'active') this.#abort('it was disposed');
+    await this.endNow();
+    if (this.#status === 'aborted') await this.settled();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  /** @internal As `dispose`, but does not wait for what it has seen. A call that waits for a lock ends now. */
+  async endNow(): Promise<void> {
+    if (this.#status === 'active' && !this.#asked) this.#abort('it was disposed');
+    while (this.#tail !== undefined) await this.#tail;
+    if (this.#status === 'active') this.#abort('it was disposed');
+  }
+
+  #abort(reason: string): void {
+    this.#reason = reason;
+    this.#end('aborted', this.#closedError());
   }
 
   /** @internal Runs one call, after those that were made before it. */
@@ -196,16 +229,18 @@ export class Transaction implements AsyncDisposable {
   /** @internal */
   assertActive(): void {
     if (this.#status === 'active') return;
-    if (this.#status === 'faulted') {
-      throw new TransactionFaultedError(
-        `transaction ${this.id} has failed: ${this.#reason}. Begin a new one.`,
-        {
-          cause: this.#fault,
-        },
-      );
-    }
+    if (this.#fault instanceof ObjectClosedError) throw this.#fault;
+    throw this.#status === 'faulted' ? this.#faultedError() : this.#closedError();
+  }
+
+  #faultedError(): TransactionFaultedError {
+    const message = `transaction ${this.id} has failed: ${this.#reason}. Begin a new one.`;
+    return new TransactionFaultedError(message, { cause: this.#fault });
+  }
+
+  #closedError(): TransactionClosedError {
     const how = this.#status === 'committing' ? 'is being committed' : `has ended: ${this.#reason}`;
-    throw new TransactionClosedError(`transaction ${this.id} ${how}. Begin a new one.`);
+    return new TransactionClosedError(`transaction ${this.id} ${how}. Begin a new one.`);
   }
 
   /** @internal */
@@ -219,49 +254,64 @@ export class Transaction implements AsyncDisposable {
       );
     }
     this.kernel.assertPrimary();
+    if (this.#term !== this.kernel.term) throw this.#demotedError();
+  }
+
+  /** @internal This replica is not the primary any more: the locks are gone, and a call that waits for one fails. */
+  demote(): void {
+    if (this.primary) this.kernel.locks.release(this.owner, this.#demotedError());
+  }
+
+  #demotedError(): TransactionFaultedError {
+    return new TransactionFaultedError(
+      `the locks of transaction ${this.id} went with the role of the primary. Begin a new one.`,
+      { cause: new NotPrimaryError('not the primary any more') },
+    );
   }
 
   /** @internal */
   assertReadable(): void {
     this.kernel.assertReadable();
-    if (this.primary && this.kernel.role !== 'primary') {
+    if (this.primary && (this.kernel.role !== 'primary' || this.#term !== this.kernel.term)) {
       throw new NotReadableError(
-        'this transaction began on the primary, which this replica is no more. Begin a new one.',
+        'this transaction began on the primary, which this replica ceased to be. Begin a new one.',
       );
     }
   }
 
   /** @internal Nothing where the lock is granted at once. */
   lock(key: string, mode: LockMode, wait: Wait): Promise<void> | undefined {
+    this.assertActive(); // an ended one would keep it for ever
     this.#now = undefined;
     const granted = this.kernel.locks.acquire(this.owner, key, mode, wait);
     return granted?.then(() => {
       this.#now = undefined;
       this.assertActive();
+      if (this.primary && this.#term !== this.kernel.term) throw this.#demotedError();
     });
   }
 
   /** @internal The newest value, own writes not looked at. `checked`: it must still be so at the commit. */
   read(key: Key, name: string, locked: boolean, checked: boolean): Awaitable<Versioned> {
+    const known = locked ? this.changes.known(name) : undefined;
+    if (known !== undefined) return known;
     return then(this.kernel.engine.get(key), (found) => {
       this.see(found.seen);
-      if (checked) this.expect({ key, version: found.version, locked }, name);
+      if (checked) this.changes.expect(name, { key, version: found.version, locked }, found);
       return found;
     });
   }
 
-  /** @internal What must still be so at the commit. The first that was seen counts. */
-  expect(read: KeyRead, name: string): void {
-    this.#reads ??= new Map();
-    const known = this.#reads.get(name);
-    if (known === undefined || (!known.locked && read.locked && known.version === read.version)) {
-      this.#reads.set(name, read);
-    }
+  /** @internal What must still be so at the commit. */
+  expect(name: string, read: KeyRead): void {
+    this.changes.expect(name, read);
   }
 
   /** @internal */
   expectPage(page: CheckedPage): void {
-    (this.#pages ??= []).push(page);
+    if (this.#status !== 'active') page[Symbol.dispose]();
+    this.assertActive();
+    this.changes.expectPage(page);
     this.see(page.seen);
   }
 
@@ -271,21 +321,14 @@ export class Transaction implements AsyncDisposable {
   }
 
   /** @internal */
-  write(name: string, key: Key, value: Uint8Array | undefined): void {
-    this.writes ??= new Map();
-    const old = this.writes.get(name);
-    this.#grow(
-      old === undefined ? key.length + (value?.length ?? 0) : (value?.length ?? 0) - (old.value?.length ?? 0),
+  write(name: string, key: Key, value: Uint8Array | undefined, frees?: boolean): void {
+    this.changes.write(name, key, value, frees);
+    const { maxTransactionBytes } = this.kernel.settings;
+    if (this.changes.bytes <= maxTransactionBytes) return;
+    const cause = new OperationTooLargeError(
+      `one transaction writes at most ${maxTransactionBytes} bytes: split the work over several`,
     );
-    this.writes.set(name, { key, value });
-  }
-
-  /** @internal `refusal`: what the commit fails with if the counter would pass `max`. */
-  add(name: string, key: Key, amount: number, max?: number, refusal?: Error): void {
-    if (refusal !== undefined) (this.#refusals ??= new Map()).set(name, refusal);
-    this.adds ??= new Map();
-    const sum = (this.adds.get(name)?.amount ?? 0) + amount;
-    this.adds.set(name, max === undefined ? { key, amount: sum } : { key, amount: sum, max });
+    throw this.fault(cause.message, cause);
   }
 
   /** @internal */
@@ -295,119 +338,142 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal The moment that its enumerations and counts show. */
   get snapshot(): Snapshot {
-    this.#snapshot ??= this.kernel.engine.snapshot();
-    this.see(this.#snapshot.seen);
+    const snapshot = this.#snapshot ?? this.#takeSnapshot('begin');
+    this.see(snapshot.seen);
+    return snapshot;
+  }
+
+  #takeSnapshot(when: 'begin' | undefined): Snapshot {
+    if (when !== undefined && when !== 'begin')
+      throw new ArgumentError(`snapshot is 'begin' or 'first read', not ${String(when)}`);
+    this.assertActive();
+    try {
+      this.#snapshot = this.kernel.engine.snapshot();
+    } catch (error) {
+      throw translate(error);
+    }
     return this.#snapshot;
   }
 
-  /** @internal The system ends it. Its locks are free at once; a call that waits fails. */
+  #endAfter(ageMs: number): void {
+    const end = () => {
+      const reason = `it was older than ${ageMs} ms`;
+      this.fault(reason, new TimeoutError(reason));
+    };
+    this.#ageTimer = setTimeout(end, Math.min(ageMs, longestTimer)).unref();
+  }
+
+  /** @internal The system ends it. Its locks are free at once; a call that waits fails with the result. */
   fault(reason: string, cause?: unknown): TransactionFaultedError {
+    if (this.#status !== 'active') return this.#faultedError();
     this.#fault = cause;
     this.#reason = reason;
-    const error = new TransactionFaultedError(
-      `transaction ${this.id} has failed: ${reason}. Begin a new one.`,
-      { cause },
-    );
-    if (this.#status === 'active') this.#end('faulted', error);
+    const error = this.#faultedError();
+    this.#end('faulted', cause instanceof ObjectClosedError ? cause : error);
     return error;
+  }
+
+  /** @internal Commits were lost: if it has seen one of them, what it would decide is not so. */
+  faultIfLost(): void {
+    const lost = this.kernel.engine.settled(this.#seen);
+    if (lost === undefined) return;
+    lost.catch(() => {});
+    this.fault('it had seen what was lost when a write to disk failed', seenLost());
   }
 
   /** @internal Resolves once nothing that it has seen can be lost any more. */
   settled(): Promise<void> | undefined {
     return this.kernel.engine.settled(this.#seen)?.catch((error) => {
-      throw translate(error);
+      throw this.#version === undefined ? seenLost(error) : translate(error);
     });
   }
 
-  #grow(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes <= maxTransactionBytes) return;
-    const cause = new OperationTooLargeError(
-      `one transaction writes at most ${maxTransactionBytes} bytes: split the work over several`,
-    );
-    throw this.fault(cause.message, cause);
-  }
-
-  async #commit(): Promise<void> {
-    if (!this.primary || this.kernel.role !== 'primary') {
-      if (this.writes !== undefined) this.kernel.assertPrimary();
-    }
+  #commit(): Awaitable<void> {
+    const changed = !this.changes.isEmpty;
+    if (changed) this.assertWritable();
     this.#status = 'committing';
-    const changes = this.writes !== undefined || this.adds !== undefined;
-    if (!changes && !this.#mustCheck()) {
-      for (const hook of this.#hooks ?? []) hook.ordered?.(this.#seen);
-      this.#end('committed');
-      await this.settled();
-      for (const hook of this.#hooks ?? []) hook.durable?.();
-      return;
+    if (!changed && !this.changes.mustBeChecked) return this.#commitRead();
+    try {
+      const committed = this.kernel.engine.commit(this.changes.take(this.#frees));
+      if (!(committed instanceof Promise)) return this.#ordered(committed, changed);
+      return committed.then(
+        (late) => this.#ordered(late, changed),
+        (error) => this.#refused(error),
+      );
+    } catch (error) {
+      return this.#refused(error);
     }
-    const { version, durable } = await this.#order();
-    if (changes) this.#version = version;
-    const listened = this.#events !== undefined || (changes && this.kernel.notifyTransaction !== undefined);
-    if (listened) this.kernel.unnotified.push(this);
-    for (const hook of this.#hooks ?? []) hook.ordered?.(version);
+  }
+
+  /** Nothing to write and nothing to check: it only waits for what it has seen. */
+  #commitRead(): Awaitable<void> {
+    this.#tell('ordered', this.#seen);
+    this.#end('committed');
+    const settled = this.settled();
+    if (settled === undefined) return this.#tell('durable');
+    return settled.then(
+      () => this.#tell('durable'),
+      (error) => this.#lost(error),
+    );
+  }
+
+  #ordered({ version, durable }: Committed, changed: boolean): Promise<void> {
+    const { kernel } = this;
+    const listened = this.#events !== undefined || (changed && kernel.notifier.listensToTransactions);
+    const notified = listened ? kernel.notifier.expect(version, this) : undefined;
+    if (changed) {
+      this.#version = version;
+      kernel.newest = version;
+    }
+    this.#isOrdered = true;
+    this.#tell('ordered', version);
     if (this.#events === undefined) this.#end('committed');
-    await this.#harden(durable, listened);
+    const lost = (error: unknown) => {
+      kernel.notifier.forget(version);
+      return this.#lost(error);
+    };
+    return durable.then(() => {
+      const settled = this.settled();
+      return settled === undefined
+        ? this.#durable(notified)
+        : settled.then(() => this.#durable(notified), lost);
+    }, lost);
   }
 
-  #mustCheck(): boolean {
-    if (this.#pages !== undefined) return true;
-    if (this.#reads === undefined) return false;
-    for (const read of this.#reads.values()) if (!read.locked) return true;
-    return false;
+  #durable(notified: Promise<void> | undefined): Promise<void> | undefined {
+    this.#tell('durable');
+    return notified;
   }
 
-  async #order(): Promise<{ version: Version; durable: Promise<void> }> {
-    try {
-      const committed = this.kernel.engine.commit({
-        reads: this.#reads === undefined ? [] : [...this.#reads.values()],
-        pages: this.#pages ?? [],
-        writes: this.writes === undefined ? [] : [...this.writes.values()],
-        adds: this.adds === undefined ? [] : [...this.adds.values()],
-        after: this.#after,
-      });
-      this.#pages = undefined; // the commit closes them
-      return committed instanceof Promise ? await committed : committed;
-    } catch (error) {
-      this.#reason = 'its commit was refused';
-      this.#fault = error;
-      this.#end('faulted');
-      throw (error instanceof LimitError && this.#refusals?.get(mapKey(error.key))) || error;
-    }
+  #lost(error: unknown): never {
+    this.#reason = 'its outcome is unknown';
+    this.#fault = translate(error);
+    this.#tell('lost');
+    if (this.#status === 'committing') this.#end('faulted');
+    this.#status = 'faulted';
+    throw this.#fault;
   }
 
-  async #harden(durable: Promise<void>, listened: boolean): Promise<void> {
-    try {
-      await durable;
-      const pending = this.settled();
-      if (pending !== undefined) await pending;
-    } catch (error) {
-      const { unnotified } = this.kernel;
-      if (listened && unnotified.includes(this)) unnotified.splice(unnotified.indexOf(this), 1);
-      for (const hook of this.#hooks ?? []) hook.lost?.();
-      if (this.#status === 'committing') this.#end('faulted');
-      throw error;
-    }
-    for (const hook of this.#hooks ?? []) hook.durable?.();
-    if (listened) this.#notifyUpToHere();
-  }
-
-  /** Those ordered before are durable too, and are told of first. */
-  #notifyUpToHere(): void {
-    const { unnotified } = this.kernel;
-    while (unnotified.includes(this)) unnotified.shift()?.notify();
+  /** Nothing was written. A refusal depends on what others have committed, on disk or not. */
+  #refused(error: unknown): never {
+    this.see(this.kernel.newest);
+    this.#reason = 'its commit was refused';
+    this.#fault = translate(error);
+    this.#end('faulted');
+    throw (error instanceof LimitError && this.changes.refusal(mapKey(error.key))) || error;
   }
 
   /** @internal Calls the listeners, then gives back the locks. */
   notify(): void {
-    for (const event of this.#events ?? []) event.notify(this);
+    for (const event of this.#events ?? []) event(this);
     if (this.#status === 'committing') this.#end('committed');
-    this.kernel.notifyTransaction?.(this);
+    this.kernel.notifier.tellTransaction(this);
   }
 
-  #abort(reason: string): void {
-    this.#reason = reason;
-    this.#end('aborted');
+  #tell(what: 'durable' | 'lost' | 'aborted'): void;
+  #tell(what: 'ordered', version: Version): void;
+  #tell(what: keyof TransactionHook, version: Version = 0): void {
+    if (this.#hooks !== undefined) for (const hook of this.#hooks) hook[what]?.(version);
   }
 
   #end(status: 'committed' | 'aborted' | 'faulted', reason?: Error): void {
@@ -417,26 +483,31 @@ export class Transaction implements AsyncDisposable {
     this.kernel.live.delete(this);
     this.#snapshot?.[Symbol.dispose]();
     this.#snapshot = undefined;
-    for (const page of this.#pages ?? []) page[Symbol.dispose]();
-    this.#pages = undefined;
-    if (status !== 'committed' && this.#version === undefined) {
-      for (const hook of this.#hooks ?? []) hook.aborted?.();
-    }
+    this.changes.close();
+    if (status !== 'committed' && !this.#isOrdered) this.#tell('aborted');
     this.kernel.locks.release(this.owner, reason);
   }
 }
 
-/** Ends with a `TimeoutError` if the commit is not durable in time; its outcome is then unknown. */
-export async function commitWithin(transaction: Transaction, timeoutMs: number): Promise<void> {
+function seenLost(cause?: unknown): ConflictError {
+  return new ConflictError(
+    'a write to disk failed, and what this transaction had seen went with it. Nothing was written: run it again.',
+    { cause },
+  );
+}
+
+/** The commit goes on; whoever waits is told that its outcome is not known. */
+async function within(commit: Promise<void>, limitMs: number): Promise<void> {
+  if (limitMs > longestTimer) return commit;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TimeoutError(`the commit took longer than ${timeoutMs} ms: its outcome is unknown`)),
-      timeoutMs,
+    const error = new OutcomeUnknownError(
+      `the commit took longer than ${limitMs} ms, and its outcome is not known yet. Read again before you repeat it.`,
     );
+    timer = setTimeout(() => reject(error), limitMs);
   });
   try {
-    await Promise.race([transaction.commit(), late]);
+    await Promise.race([commit, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StateManager } from './index.js';
+import { StateManager, type Watched } from './index.js';
 
 test('a watch tells of each change in its range, of a key only the newest', async () => {
   await using state = await StateManager.open({ memory: true });
   const d = await state.dictionary<string, number>('d');
   await using changes = d.watch({ prefix: 'a' });
+  const places: bigint[] = [];
   await state.transaction(async (tx) => {
     await d.set(tx, 'a1', 1);
     await d.set(tx, 'b1', 1);
@@ -13,11 +14,17 @@ test('a watch tells of each change in its range, of a key only the newest', asyn
   await state.transaction((tx) => d.set(tx, 'a1', 2));
   await state.transaction((tx) => d.set(tx, 'a2', 3));
   await state.transaction((tx) => d.remove(tx, 'a2'));
-  assert.deepEqual((await changes.next()).value, { action: 'set', key: 'a1', value: 2 });
-  assert.deepEqual((await changes.next()).value, { action: 'remove', key: 'a2' });
-  const waiting = changes.next();
+  const next = async () => {
+    const { commitSequenceNumber, ...change } = (await changes.next()).value as Watched<string, number>;
+    places.push(commitSequenceNumber);
+    return change;
+  };
+  assert.deepEqual(await next(), { action: 'set', key: 'a1', value: 2 });
+  assert.deepEqual(await next(), { action: 'remove', key: 'a2' });
+  const waiting = next();
   await d.clear();
-  assert.deepEqual((await waiting).value, { action: 'clear' });
+  assert.deepEqual(await waiting, { action: 'clear' });
+  assert.ok((places[0] as bigint) < (places[1] as bigint) && (places[1] as bigint) < (places[2] as bigint));
 });
 
 test('a watch of one key ends by its signal, and when the state closes', async () => {

@@ -1,24 +1,29 @@
-// Watching a dictionary: what changes in a range of keys, as it becomes durable. It holds no lock and delays
-// nobody. Who is slow does not make it grow without bound: of a key that changes again before it was looked
-// at, only the newest state is told.
+// Watching a dictionary: what changes in a range of keys, as it becomes durable, in order, each with its place
+// in the history. It holds no lock and delays nobody. Who is slow does not make it grow without bound: of a key
+// that changes again before it was looked at, only the newest state is told, and who falls too far behind is
+// told that.
 
 import { mapKey } from '../base/bytes.js';
+import type { DurableCommit, Version } from '../engine/engine.js';
 import { decodeKey } from '../engine/keys.js';
+import { decodeRecord, type Generation, generation } from './catalog.js';
 import type { Collection } from './collection.js';
 import { boundsOf, type RangeOptions } from './enumerate.js';
-import { ObjectClosedError } from './errors.js';
+import { ObjectClosedError, TransientError } from './errors.js';
 import { keyOf } from './key-parts.js';
 import { liveValue } from './rows.js';
 
 export type Watched<K, V> = Readonly<
-  | { action: 'set'; key: K; value: V }
-  | { action: 'remove'; key: K }
+  | { action: 'set'; key: K; value: V; commitSequenceNumber: bigint }
+  | { action: 'remove'; key: K; commitSequenceNumber: bigint }
   /** All keys are gone. */
-  | { action: 'clear' }
+  | { action: 'clear'; commitSequenceNumber: bigint }
 >;
 
 export type WatchRange<K> = Pick<RangeOptions<K>, 'from' | 'to' | 'prefix' | 'startsWith'> & {
   readonly signal?: AbortSignal;
+  /** How many keys may wait to be looked at; one more ends the watch with an error. 100,000 unless given. */
+  readonly maxPending?: number;
 };
 
 /** From the moment of the call on, whenever the first change is asked for. */
@@ -38,18 +43,28 @@ export function watch<K, V>(
   };
 }
 
+interface Pending {
+  readonly version: Version;
+  /** The row; nothing: removed. */
+  readonly row: Uint8Array | undefined;
+}
+
+const defaultMaxPending = 100_000;
+
 class Watcher<K, V> {
   readonly #collection: Collection;
   readonly #range: WatchRange<K>;
   readonly #decode: (value: Uint8Array) => V;
   readonly #stop: () => void;
-  /** By key; a removal has no value. The order is that of the changes. */
-  #pending = new Map<string, Uint8Array | undefined>();
-  #cleared = false;
-  #generation;
+  /** By key; the order is that of the changes. */
+  readonly #pending = new Map<string, Pending>();
+  #cleared: Version | undefined;
+  #generation: Generation;
   #bounds: { low: string; high: string };
-  #wake: (() => void) | undefined;
+  #wakes: (() => void)[] = [];
   #ended = false;
+  /** What it ends with when all that is pending has been told. */
+  #error: Error | undefined;
 
   constructor(collection: Collection, range: WatchRange<K>, decode: (value: Uint8Array) => V) {
     this.#collection = collection;
@@ -57,37 +72,33 @@ class Watcher<K, V> {
     this.#decode = decode;
     this.#generation = collection.generation;
     this.#bounds = this.#boundsNow();
-    this.#stop = collection.kernel.engine.changes(({ writes }) => {
-      this.#checkGeneration();
-      for (const { key, value } of writes) this.#take(mapKey(key), value);
-      if (this.#pending.size > 0 || this.#cleared) this.#wakeUp();
-    });
+    this.#stop = collection.kernel.engine.changes((commit) => this.#take(commit));
     collection.kernel.onClose.add(this.#onClose);
     range.signal?.addEventListener('abort', this.#onClose, { once: true });
+    if (range.signal?.aborted) this.end();
   }
 
   async next(): Promise<IteratorResult<Watched<K, V>, undefined>> {
     for (;;) {
-      if (this.#cleared) {
-        this.#cleared = false;
-        return { done: false, value: { action: 'clear' } };
+      if (this.#cleared !== undefined) {
+        const commitSequenceNumber = BigInt(this.#cleared);
+        this.#cleared = undefined;
+        return { done: false, value: { action: 'clear', commitSequenceNumber } };
       }
-      for (const [name, value] of this.#pending) {
+      for (const [name, pending] of this.#pending) {
         this.#pending.delete(name);
-        return { done: false, value: this.#told(name, value) };
+        return { done: false, value: this.#told(name, pending) };
       }
+      if (this.#error !== undefined) throw this.#error;
       if (this.#ended) return { done: true, value: undefined };
-      if (this.#collection.removed)
-        throw new ObjectClosedError(`the collection ${this.#collection.name} was removed`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await new Promise<void>((resolve) => this.#wakes.push(resolve));
     }
   }
 
-  end(): IteratorResult<Watched<K, V>, undefined> {
+  end(error?: Error): IteratorResult<Watched<K, V>, undefined> {
     if (!this.#ended) {
       this.#ended = true;
+      this.#error = error;
       this.#stop();
       this.#collection.kernel.onClose.delete(this.#onClose);
       this.#range.signal?.removeEventListener('abort', this.#onClose);
@@ -98,27 +109,44 @@ class Watcher<K, V> {
 
   readonly #onClose = (): void => void this.end();
 
-  #told(name: string, row: Uint8Array | undefined): Watched<K, V> {
+  #told(name: string, { row, version }: Pending): Watched<K, V> {
     const key = keyOf<K>(decodeKey(Buffer.from(name, 'latin1'), this.#generation.rows.length));
-    const value = liveValue(row, () => this.#collection.kernel.engine.clock.now());
+    const value = liveValue(row, { now: this.#collection.kernel.engine.clock.now() });
+    const commitSequenceNumber = BigInt(version);
     return value === undefined
-      ? { action: 'remove', key }
-      : { action: 'set', key, value: this.#decode(value) };
+      ? { action: 'remove', key, commitSequenceNumber }
+      : { action: 'set', key, value: this.#decode(value), commitSequenceNumber };
   }
 
-  #take(name: string, value: Uint8Array | undefined): void {
-    if (name < this.#bounds.low || name >= this.#bounds.high) return;
-    this.#pending.delete(name); // the newest is last
-    this.#pending.set(name, value);
+  /** One durable commit. A clear is a new record of the collection, a removal is one that is gone. */
+  #take({ version, writes }: DurableCommit): void {
+    for (const { key, value } of writes) {
+      const name = mapKey(key);
+      if (name === this.#collection.catalog.name) this.#takeRecord(value, version);
+      else if (name >= this.#bounds.low && name < this.#bounds.high) {
+        this.#pending.delete(name); // the newest is last
+        this.#pending.set(name, { version, row: value });
+      }
+    }
+    if (this.#pending.size > (this.#range.maxPending ?? defaultMaxPending)) {
+      this.#pending.clear();
+      this.end(new TransientError('the watch fell too far behind: read the range, and watch it again'));
+    }
+    if (this.#pending.size > 0 || this.#cleared !== undefined) this.#wakeUp();
   }
 
-  #checkGeneration(): void {
-    if (this.#collection.removed) this.#wakeUp();
-    if (this.#collection.generation === this.#generation) return;
-    this.#generation = this.#collection.generation;
+  #takeRecord(value: Uint8Array | undefined, version: Version): void {
+    const { name } = this.#collection;
+    if (value === undefined) {
+      this.end(new ObjectClosedError(`the collection ${name} was removed`));
+      return;
+    }
+    const record = decodeRecord(name, value);
+    if (record.generation === this.#generation.id) return;
+    this.#generation = generation(record.generation);
     this.#bounds = this.#boundsNow();
     this.#pending.clear();
-    this.#cleared = true;
+    this.#cleared = version;
   }
 
   #boundsNow(): { low: string; high: string } {
@@ -127,8 +155,8 @@ class Watcher<K, V> {
   }
 
   #wakeUp(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    const wakes = this.#wakes;
+    this.#wakes = [];
+    for (const wake of wakes) wake();
   }
 }

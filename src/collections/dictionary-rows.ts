@@ -1,0 +1,196 @@
+// One row of a dictionary: locked, read, written. What was there before is known to every write but a blind
+// one, because the count, the listeners and rows that expire need it.
+
+import { type Awaitable, then } from '../base/awaitable.js';
+import { decodeCounter } from '../engine/counter.js';
+import type { Version } from '../engine/engine.js';
+import { encodeKey } from '../engine/keys.js';
+import type { NamedKey } from './catalog.js';
+import type { CollectionKey } from './collection.js';
+import { ArgumentError, NotReadableError } from './errors.js';
+import { checkTtl, countExpired, indexExpiry, unindexExpiry } from './expiry.js';
+import { partsOf } from './key-parts.js';
+import type { LockMode } from './locks.js';
+import { type DictionaryListener, recordChange } from './notifications.js';
+import { encodeRow, liveValue } from './rows.js';
+import type { Transaction } from './transaction.js';
+import { ValueCollection } from './values.js';
+import type { Wait, WaitOptions } from './waits.js';
+
+export interface ReadOptions extends WaitOptions {
+  /** `none`: the newest value without waiting for anybody. Shared unless given. */
+  readonly lock?: 'shared' | 'update' | 'none';
+  /** Without a lock: that it is still so when the transaction commits, else a `ConflictError`. */
+  readonly check?: boolean;
+}
+
+export interface WriteOptions extends WaitOptions {
+  /** The row is gone so many milliseconds from now. */
+  readonly ttlMs?: number;
+}
+
+/** What a call finds under a key. */
+export interface Found {
+  /** The codec's bytes; nothing if there is no row, or it has expired. */
+  readonly value: Uint8Array | undefined;
+  /** The commit that wrote it; 0: this transaction, or nothing is there. */
+  readonly version: Version;
+}
+
+/** A row whose lock is held. */
+export interface LockedRow extends Found, NamedKey {
+  /** As it is stored or about to be, expired or not. */
+  readonly stored: Uint8Array | undefined;
+}
+
+export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCollection<V> {
+  /** @internal */ readonly listeners = new Set<DictionaryListener<K, V>>();
+
+  /** Whether a write need not know what was there before. */
+  protected get isBlind(): boolean {
+    return !this.record.counted && this.listeners.size === 0;
+  }
+
+  protected read(tx: Transaction, key: K, options: ReadOptions | undefined): Awaitable<Found> {
+    const lock = options?.lock ?? 'shared';
+    if (lock !== 'shared' && lock !== 'update' && lock !== 'none') {
+      throw new ArgumentError(`lock is shared, update or none, not ${String(lock)}`);
+    }
+    tx.assertReadable();
+    const wait = this.wait(tx, options);
+    if (!tx.primary) return this.#readSnapshot(tx, key, lock, wait);
+    if (lock !== 'none') return this.lockRow(tx, key, lock, wait);
+    const check = options?.check === true;
+    this.expectUnlocked(tx, check);
+    const row = this.rowKey(partsOf(key));
+    const own = tx.changes.writes?.get(row.name);
+    if (own !== undefined) return { value: liveValue(own.value, tx), version: 0 };
+    return then(tx.read(row.key, row.name, false, check), ({ value, version }) => ({
+      value: liveValue(value, tx),
+      version,
+    }));
+  }
+
+  #readSnapshot(tx: Transaction, key: K, lock: string, wait: Wait): Awaitable<Found> {
+    if (lock === 'update')
+      throw new NotReadableError('a secondary takes no update locks: read on the primary');
+    const parts = partsOf(key);
+    return then(this.touch(tx, wait), () =>
+      then(this.snapshotGeneration(tx), (generation) => {
+        if (generation === undefined) return { value: undefined, version: 0 };
+        return then(tx.snapshot.get(encodeKey(parts, generation.rows)), ({ value, version }) => ({
+          value: liveValue(value, tx),
+          version,
+        }));
+      }),
+    );
+  }
+
+  protected lockRow(tx: Transaction, key: K, mode: LockMode, wait: Wait): Awaitable<LockedRow> {
+    const parts = partsOf(key);
+    const { generation } = this;
+    const row = this.rowKey(parts); // a key that cannot be is refused before any lock
+    return then(this.touch(tx, wait), () => {
+      const now = generation === this.generation ? row : this.rowKey(parts); // cleared while it waited
+      return then(tx.lock(now.name, mode, wait), () => this.#lockedRow(tx, now));
+    });
+  }
+
+  #lockedRow(tx: Transaction, { key, name }: NamedKey): Awaitable<LockedRow> {
+    const own = tx.changes.writes?.get(name);
+    if (own !== undefined)
+      return { key, name, stored: own.value, value: liveValue(own.value, tx), version: 0 };
+    return then(tx.read(key, name, true, true), ({ value, version }) => ({
+      key,
+      name,
+      stored: value,
+      value: liveValue(value, tx),
+      version,
+    }));
+  }
+
+  /** One call that writes: `prepare` runs before any lock is taken, what it returns under the row's. */
+  protected change<R>(
+    tx: Transaction,
+    key: K,
+    options: WriteOptions | undefined,
+    prepare: () => (row: LockedRow) => Awaitable<R>,
+  ): Promise<R> {
+    return this.call(tx, () => {
+      tx.assertWritable();
+      this.checkWrite(options);
+      const wait = this.wait(tx, options);
+      const decide = prepare();
+      return then(this.lockRow(tx, key, 'exclusive', wait), decide);
+    });
+  }
+
+  protected checkWrite(options: WriteOptions | undefined): void {
+    if (options?.ttlMs === undefined) return;
+    checkTtl(options.ttlMs);
+    if (!this.record.counted)
+      throw new ArgumentError(`${this.name} was created with { count: false }: its rows do not expire`);
+  }
+
+  protected put(tx: Transaction, row: LockedRow, bytes: Uint8Array, options: WriteOptions | undefined): void {
+    if (row.stored === undefined) this.#count(tx, 1);
+    else unindexExpiry(tx, this.generation, row.key, row.stored);
+    const expires =
+      options?.ttlMs === undefined || options.ttlMs === Number.POSITIVE_INFINITY
+        ? undefined
+        : tx.now + options.ttlMs;
+    if (expires !== undefined) indexExpiry(tx, this.generation, row.key, expires);
+    tx.write(row.name, row.key, encodeRow(bytes, expires));
+    if (this.listeners.size > 0) recordChange(tx, this, row, bytes);
+  }
+
+  protected drop(tx: Transaction, row: LockedRow): void {
+    if (row.stored === undefined) return;
+    this.#count(tx, -1);
+    unindexExpiry(tx, this.generation, row.key, row.stored);
+    tx.write(row.name, row.key, undefined);
+    if (row.value !== undefined && this.listeners.size > 0) recordChange(tx, this, row, undefined);
+  }
+
+  /** Writes or removes without looking. */
+  protected writeBlind(
+    tx: Transaction,
+    key: K,
+    encode: () => Uint8Array | undefined,
+    options: WriteOptions | undefined,
+  ): Promise<void> {
+    return this.call(tx, () => {
+      tx.assertWritable();
+      this.checkWrite(options);
+      const wait = this.wait(tx, options);
+      const bytes = encode();
+      const parts = partsOf(key);
+      this.rowKey(parts); // a key that cannot be is refused before any lock
+      return then(this.touch(tx, wait), () => {
+        const row = this.rowKey(parts);
+        return then(tx.lock(row.name, 'exclusive', wait), () => tx.write(row.name, row.key, bytes));
+      });
+    });
+  }
+
+  #count(tx: Transaction, amount: number): void {
+    const { key, name } = this.generation.count;
+    if (this.record.counted) tx.changes.add(name, key, amount);
+  }
+
+  protected assertCounted(): void {
+    if (!this.record.counted)
+      throw new ArgumentError(`${this.name} was created with { count: false }: nobody knows how many`);
+  }
+
+  /** As the snapshot shows it, with own changes, less what has expired. */
+  protected countSnapshot(tx: Transaction): Awaitable<number> {
+    const own = tx.changes.adds?.get(this.generation.count.name)?.amount ?? 0;
+    return then(this.snapshotGeneration(tx), (generation) => {
+      if (generation === undefined) return own;
+      return then(tx.snapshot.get(generation.count.key), ({ value }) =>
+        then(countExpired(tx, generation), (expired) => decodeCounter(value) + own - expired),
+      );
+    });
+  }
+}
