@@ -33,11 +33,15 @@ const addresses = `
   127.0.0.1                           /unknown/c                   ResourceNotFound            -   -      -
   unknown.blob.localhost              /c/b                         ResourceNotFound            -   -      -
   127.0.0.1                           /                            ResourceNotFound            -   -      -
+  127.0.0.1                           /acct/grüße                  InvalidUri                  -   -      -
   127.0.0.1                           *                            InvalidUri                  -   -      -
   127.0.0.1                           ftp://acct/c                 InvalidUri                  -   -      -
 `;
 
-const options = { isAccount: (name: string) => accounts.includes(name), pathStyleOnly: false };
+const options = {
+  account: (name: string) => (accounts.includes(name) ? {} : undefined),
+  pathStyleOnly: false,
+};
 
 for (const row of rows(addresses)) {
   test(`${row.host} ${row.url} is ${row.style} ${row.account} ${row.resource}`, () => {

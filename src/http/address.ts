@@ -7,9 +7,11 @@
 import { isIPv4 } from 'node:net';
 import { StorageError } from '../services/common/errors.js';
 
-export interface Address {
+export interface Address<Found> {
   /** Without `-secondary`. */
   readonly account: string;
+  /** What is known of it. */
+  readonly found: Found;
   readonly secondary: boolean;
   readonly style: 'path' | 'host';
   /** The `Host` header, or the host of an absolute request line. */
@@ -21,8 +23,9 @@ export interface Address {
   readonly rawQuery: string;
 }
 
-export interface AddressOptions {
-  isAccount(name: string): boolean;
+export interface AddressOptions<Found> {
+  /** Nothing if there is no such account. */
+  account(name: string): Found | undefined;
   /** `--disableProductStyleUrl`: the host never names the account. */
   readonly pathStyleOnly: boolean;
 }
@@ -30,7 +33,12 @@ export interface AddressOptions {
 const suffix = '-secondary';
 
 /** 400 for what is no address, 404 `ResourceNotFound` for an account that does not exist. */
-export function readAddress(url: string, hostHeader: string | undefined, options: AddressOptions): Address {
+export function readAddress<Found>(
+  url: string,
+  hostHeader: string | undefined,
+  options: AddressOptions<Found>,
+): Address<Found> {
+  if (beyondAscii.test(url)) throw new StorageError('InvalidUri');
   let host = hostHeader;
   let start = 0;
   if (url.charCodeAt(0) !== slash) {
@@ -46,28 +54,34 @@ export function readAddress(url: string, hostHeader: string | undefined, options
   const rawQuery = question < 0 ? '' : url.slice(question + 1);
 
   const label = options.pathStyleOnly ? '' : firstLabel(host);
-  if (label !== '' && options.isAccount(withoutSuffix(label)) && !isIPv4(withoutPort(host))) {
-    return addressOf(label, 'host', host, rawPath, rawPath, rawQuery);
+  if (label !== '') {
+    const account = withoutSuffix(label);
+    const found = options.account(account);
+    if (found !== undefined && !isIPv4(withoutPort(host))) {
+      const secondary = account !== label;
+      return { account, found, secondary, style: 'host', host, rawPath, resourcePath: rawPath, rawQuery };
+    }
   }
   const end = rawPath.indexOf('/', 1);
   const segment = end < 0 ? rawPath.slice(1) : rawPath.slice(1, end);
-  if (!options.isAccount(withoutSuffix(segment))) throw new StorageError('ResourceNotFound');
-  return addressOf(segment, 'path', host, rawPath, end < 0 ? '' : rawPath.slice(end), rawQuery);
+  const account = withoutSuffix(segment);
+  const found = options.account(account);
+  if (found === undefined) throw new StorageError('ResourceNotFound');
+  const resourcePath = end < 0 ? '' : rawPath.slice(end);
+  return {
+    account,
+    found,
+    secondary: account !== segment,
+    style: 'path',
+    host,
+    rawPath,
+    resourcePath,
+    rawQuery,
+  };
 }
 
 const slash = 0x2f;
-
-function addressOf(
-  spelled: string,
-  style: 'path' | 'host',
-  host: string,
-  rawPath: string,
-  resourcePath: string,
-  rawQuery: string,
-): Address {
-  const account = withoutSuffix(spelled);
-  return { account, secondary: account !== spelled, style, host, rawPath, resourcePath, rawQuery };
-}
+const beyondAscii = /[\u0080-\uffff]/;
 
 /** Empty if no dot follows it: such a name is a machine's. */
 function firstLabel(host: string): string {

@@ -30,6 +30,8 @@ export class ClientGoneError extends Error {
   }
 }
 
+const none = Buffer.alloc(0);
+
 /** A body that is in memory: of a part of a batch, or of a test. */
 export function bodyOf(bytes: Buffer): Body {
   return {
@@ -45,21 +47,32 @@ export function bodyOf(bytes: Buffer): Body {
   };
 }
 
+/** The body of a request that has none: neither bytes nor a length. */
+export const absentBody: Body = {
+  declaredLength: undefined,
+  requireLength: () => {
+    throw new StorageError('MissingContentLengthHeader');
+  },
+  readAll: async () => none,
+  async *[Symbol.asyncIterator]() {},
+};
+
+/** The body of a request that declares no bytes. */
+export const emptyBody: Body = bodyOf(Buffer.alloc(0));
+
 function checkLength(length: number, limit: number): number {
   if (length <= limit) return length;
   throw new StorageError('RequestBodyTooLarge', { details: { MaxLimit: String(limit) } });
 }
 
-const none = Buffer.alloc(0);
 /** Beyond this much unread, the socket waits. */
 const highWaterBytes = 256 * 1024;
 
-/** The body of a request of node. */
+/** The body of a request of node that has one. */
 export class RequestBody implements Body {
   readonly declaredLength: number | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #isChunked: boolean;
   #owesContinue: boolean;
   #begun = false;
   #received = 0;
@@ -77,9 +90,8 @@ export class RequestBody implements Body {
     this.#request = request;
     this.#response = response;
     this.#owesContinue = expectsContinue;
-    this.#isChunked = request.headers['transfer-encoding'] !== undefined;
     const length = request.headers['content-length'];
-    this.declaredLength = length === undefined ? undefined : Number(length); // digits: node's parser saw to it
+    this.declaredLength = length === undefined ? undefined : Number(length); // digits, as node's parser saw to it; none where chunks come
   }
 
   /** Whether the client's turn is on: it owes bytes that somebody waits for. */
@@ -89,8 +101,8 @@ export class RequestBody implements Body {
 
   /** Bytes the client will still send, whoever reads them; unknown if it declared no length. */
   get unreadBytes(): number {
-    if (this.#ended || (!this.#isChunked && this.declaredLength === undefined)) return 0;
-    return this.#isChunked ? Number.POSITIVE_INFINITY : (this.declaredLength ?? 0) - this.#received;
+    if (this.#ended) return 0;
+    return (this.declaredLength ?? Number.POSITIVE_INFINITY) - this.#received;
   }
 
   /** Whether the client still waits to be told to go on: it may send its body or not. */
@@ -104,8 +116,7 @@ export class RequestBody implements Body {
   }
 
   async readAll(limit: number): Promise<Buffer> {
-    if (this.declaredLength === undefined && !this.#isChunked) return none;
-    if (this.requireLength(limit) === 0) return none;
+    this.requireLength(limit);
     this.#begin();
     while (!this.#ended && this.#failure === undefined) await this.#arrival(Number.POSITIVE_INFINITY);
     if (this.#failure !== undefined) throw this.#failure;
@@ -115,8 +126,7 @@ export class RequestBody implements Body {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    if (this.declaredLength === undefined && !this.#isChunked) return;
-    if (this.requireLength(Number.POSITIVE_INFINITY) === 0) return;
+    this.requireLength(Number.POSITIVE_INFINITY);
     this.#begin();
     while (true) {
       const chunk = this.#queue.shift();

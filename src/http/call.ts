@@ -69,6 +69,8 @@ export class Call {
 
   /** Without `-secondary`. */
   readonly account: string;
+  /** What is known of the account. */
+  readonly settings: Account;
   readonly secondary: boolean;
   /** Where the account is named: `/account/container` or `account.blob.host`. */
   readonly style: 'path' | 'host';
@@ -88,10 +90,7 @@ export class Call {
   readonly body: Body;
 
   constructor(head: RequestHead, body: Body, id: string, now: number, options: CallOptions) {
-    const address = readAddress(head.url, head.headers.host, {
-      isAccount: (name) => options.account(name) !== undefined,
-      pathStyleOnly: options.pathStyleOnly,
-    });
+    const address = readAddress(head.url, head.headers.host, options);
     this.id = id;
     this.startedAt = now;
     this.service = options.service;
@@ -103,6 +102,7 @@ export class Call {
     this.headers = head.headers;
     this.rawHeaders = head.rawHeaders;
     this.account = address.account;
+    this.settings = address.found;
     this.secondary = address.secondary;
     this.style = address.style;
     this.host = address.host;
@@ -110,7 +110,7 @@ export class Call {
     this.resource = place.resource;
     this.container = place.container;
     this.name = place.name;
-    this.version = versionOf(this, options);
+    this.version = versionOf(this);
     this.remoteAddress = head.remoteAddress;
     this.secure = head.secure;
     this.body = body;
@@ -153,13 +153,13 @@ export function clientIdOf(headers: IncomingHttpHeaders): string | undefined {
   return typeof id === 'string' && echoable.test(id) ? id : undefined;
 }
 
-function versionOf(call: Call, options: CallOptions): Version {
+function versionOf(call: Call): Version {
   return negotiateVersion({
-    service: options.service,
+    service: call.service,
     header: call.header('x-ms-version'),
     query: call.query,
     hasAuthorization: call.headers.authorization !== undefined,
-    accountDefault: options.service === 'blob' ? options.account(call.account)?.defaultVersion : undefined,
+    accountDefault: call.service === 'blob' ? call.settings.defaultVersion : undefined,
   });
 }
 

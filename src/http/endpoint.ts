@@ -9,13 +9,19 @@
 //
 // Whatever is thrown on the way becomes an answer too; `respond` never rejects.
 
-import type { IncomingHttpHeaders } from 'node:http';
 import { StorageError } from '../services/common/errors.js';
 import type { Answer, AnswerBody } from './answer.js';
 import { refusalOf as deniedTo } from './auth/permissions.js';
 import type { Authorize, AuthorizeContext, Identity } from './auth/types.js';
 import { type Body, bodyOf, ClientGoneError } from './body.js';
-import { type Account, Call, clientIdOf, type RequestHead, type ServiceName } from './call.js';
+import {
+  type Account,
+  Call,
+  type CallOptions,
+  clientIdOf,
+  type RequestHead,
+  type ServiceName,
+} from './call.js';
 import { checkConditions } from './condition-headers.js';
 import { corsHeaders, preflight } from './cors.js';
 import { Dispatcher } from './dispatch.js';
@@ -60,7 +66,7 @@ export interface Reply {
 }
 
 /** An endpoint as sockets see it: whatever its service is. */
-export type Responder = Pick<Endpoint<never>, 'respond' | 'malformed' | 'failedBody' | 'failed'>;
+export type Responder = Pick<Endpoint<never>, 'respond' | 'malformed' | 'refuse' | 'failed'>;
 
 const verbs = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'MERGE', 'PATCH']);
 
@@ -69,7 +75,7 @@ export class Endpoint<Service> implements Inside {
   readonly #options: EndpointOptions<Service>;
   readonly #dispatcher: Dispatcher<Service>;
   readonly #server: string;
-  readonly #callOptions: ConstructorParameters<typeof Call>[4];
+  readonly #callOptions: CallOptions;
 
   constructor(options: EndpointOptions<Service>) {
     this.name = options.name;
@@ -99,13 +105,14 @@ export class Endpoint<Service> implements Inside {
       if (!verbs.has(head.method)) throw new StorageError('InvalidHttpVerb');
       call = new Call(head, body, id, startedAt, this.#callOptions);
       if (call.method === 'OPTIONS') {
-        return this.#reply(head, id, call, 'Preflight Request', preflight(this.#account(call).cors, call));
+        return this.#reply(head, id, call, 'Preflight Request', preflight(call.settings.cors, call));
       }
       operation = this.#dispatcher.find(call);
       const asked = this.#options.authorize(call, operation, this.#options.authorizeContext);
       const identity = asked instanceof Promise ? await asked : asked;
       this.#check(call, operation);
-      const answer = await operation.handler(call, this.#options.service, identity, operation, this);
+      const handled = operation.handler(call, this.#options.service, identity, operation, this);
+      const answer = handled instanceof Promise ? await handled : handled;
       return this.#reply(head, id, call, operation.name, answer);
     } catch (error) {
       return this.#refuse(error, head, id, call, operation?.name);
@@ -137,18 +144,14 @@ export class Endpoint<Service> implements Inside {
     this.#options.failed(error, reply?.id ?? '', reply?.operation);
   }
 
-  /** The answer for an error that came up while a body was about to be sent. */
-  failedBody(error: unknown, head: RequestHead, reply: Reply): Reply {
+  /** The answer instead of one that could not be sent. */
+  refuse(error: unknown, head: RequestHead, reply: Reply): Reply {
     return this.#refuse(error, head, reply.id, reply.call, reply.operation);
-  }
-
-  #account(call: Call): Account {
-    return this.#options.account(call.account) ?? gone;
   }
 
   #check(call: Call, operation: Operation<Service>): void {
     if (call.secondary) {
-      if (!this.#account(call).secondary) throw new StorageError('InsufficientAccountPermissions');
+      if (!call.settings.secondary) throw new StorageError('InsufficientAccountPermissions');
       if (operation.on === 'primary') {
         const message = 'Write operations are not allowed.';
         throw new StorageError('InsufficientAccountPermissions', { message });
@@ -195,21 +198,14 @@ export class Endpoint<Service> implements Inside {
     headers.push(...answer.headers);
     addLength(headers, status, body);
     if (call !== undefined) {
-      const rules = this.#account(call).cors;
+      const rules = call.settings.cors;
       if (rules.length > 0 && call.method !== 'OPTIONS') {
-        headers.push(...corsHeaders(rules, call.method, originOf(head.headers), headers));
+        headers.push(...corsHeaders(rules, call.method, head.headers.origin, headers));
       }
     }
     const sent = head.method === 'HEAD' ? undefined : body;
     return { status, reason, headers, body: sent, id, call, operation, errorCode, isGone };
   }
-}
-
-/** An account that was removed while its request was on the way. */
-const gone: Account = { secondary: false, cors: [] };
-
-function originOf(headers: IncomingHttpHeaders): string | undefined {
-  return headers.origin;
 }
 
 /** The length of what is in memory. 204 and 304 have no body, and a stream's length is its handler's to tell. */

@@ -4,11 +4,14 @@
 // connection can be used again; a long one ends the connection, and then the answer is sent, what the
 // client still sends is dropped for a while, and only then is the socket closed: closing it at once would
 // make the client's machine throw the answer away unread.
+//
+// It is over when its handler is done and its answer is out, or the client gone.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { StorageError } from '../services/common/errors.js';
-import { RequestBody } from './body.js';
+import { absentBody, emptyBody, RequestBody } from './body.js';
 import type { RequestHead } from './call.js';
 import type { Reply, Responder } from './endpoint.js';
 
@@ -21,7 +24,16 @@ export interface ExchangeLimits {
   readonly lingerMs: number;
 }
 
-/** What the access log and the metrics are told, once the last byte is out or the client is gone. */
+/** Whose exchange it is. */
+export interface ExchangeOwner {
+  readonly endpoint: Responder;
+  readonly limits: ExchangeLimits;
+  /** No connection is used again. */
+  readonly isStopping: boolean;
+  over(exchange: Exchange): void;
+}
+
+/** What the access log and the metrics are told of an exchange that is over. */
 export interface Finished {
   readonly reply: Reply;
   readonly head: RequestHead;
@@ -34,52 +46,57 @@ export interface Finished {
 const pieceBytes = 256 * 1024;
 
 export class Exchange {
+  readonly #owner: ExchangeOwner;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #body: RequestBody;
   readonly #head: RequestHead;
-  readonly #endpoint: Responder;
-  readonly #limits: ExchangeLimits;
+  /** Nothing if there are no bytes to come. */
+  readonly #body: RequestBody | undefined;
   readonly #startedAt = performance.now();
   #reply: Reply | undefined;
+  #isHandled = false;
+  #isClosed = false;
   #isComplete = false;
+  /** It is the client's turn: to take what is sent. */
   #isSending = false;
   #sent = 0;
   #seen = -1;
   #seenAt = 0;
 
-  constructor(
-    endpoint: Responder,
-    request: IncomingMessage,
-    response: ServerResponse,
-    expectsContinue: boolean,
-    limits: ExchangeLimits,
-  ) {
-    this.#endpoint = endpoint;
+  constructor(owner: ExchangeOwner, request: IncomingMessage, response: ServerResponse, waits: boolean) {
+    this.#owner = owner;
     this.#request = request;
     this.#response = response;
-    this.#limits = limits;
-    this.#body = new RequestBody(request, response, expectsContinue);
     this.#head = headOf(request);
-    // A response whose socket was destroyed under it finishes as well; node's own listener may destroy it.
-    response.prependListener('finish', () => {
-      this.#isComplete = !request.socket.destroyed;
+    this.#body = hasBytes(this.#head) ? new RequestBody(request, response, waits) : undefined;
+    response.on('close', () => {
+      this.#isClosed = true;
+      // A response whose socket was destroyed under it counts as finished with node.
+      this.#isComplete = response.writableFinished && !request.socket.destroyed;
+      if (this.#isHandled) owner.over(this);
     });
   }
 
-  /** Answers; resolves when the answer is handed to the socket, or nobody waits for it. `last`: close after it. */
-  async run(isLast: () => boolean): Promise<void> {
-    const reply = await this.#endpoint.respond(this.#head, this.#body);
-    this.#reply = reply;
-    const { body } = reply;
-    if (isSmall(body)) this.#sendWhole(reply, body, isLast());
-    else {
-      const pieces = typeof body === 'string' || Buffer.isBuffer(body) ? alone(body) : body;
-      const refusal = await this.#sendStream(reply, pieces, isLast());
-      if (refusal === undefined) return;
-      this.#reply = refusal;
-      this.#sendWhole(refusal, refusal.body as string | undefined, isLast());
+  get socket(): Socket {
+    return this.#request.socket;
+  }
+
+  async run(): Promise<void> {
+    const { endpoint } = this.#owner;
+    try {
+      const length = this.#head.headers['content-length'];
+      const body = this.#body ?? (length === undefined ? absentBody : emptyBody);
+      const reply = await endpoint.respond(this.#head, body);
+      this.#reply = reply;
+      if (isSmall(reply.body)) this.#sendWhole(reply, reply.body);
+      else await this.#sendLarge(reply, reply.body);
+    } catch (error) {
+      // Nothing on the way may throw; if it does, one connection is the price and not the process.
+      endpoint.failed(error, this.#reply);
+      this.socket.destroy();
     }
+    this.#isHandled = true;
+    if (this.#isClosed) this.#owner.over(this);
   }
 
   finished(): Finished | undefined {
@@ -90,49 +107,45 @@ export class Exchange {
 
   /** Ends an exchange whose client has not moved for too long, although it is its turn. */
   checkStall(now: number): void {
-    const isClientsTurn = this.#body.isAwaited || this.#isSending;
-    const progress = this.#body.progress + this.#sent;
-    if (!isClientsTurn || progress !== this.#seen) {
+    const owesBytes = this.#body?.isAwaited ?? false;
+    const progress = (this.#body?.progress ?? 0) + this.#sent;
+    if ((!owesBytes && !this.#isSending) || progress !== this.#seen) {
       this.#seen = progress;
       this.#seenAt = now;
-    } else if (now - this.#seenAt >= this.#limits.stallMs) {
-      if (this.#body.isAwaited) this.#body.fail(new StorageError('OperationTimedOut'));
-      else this.#request.socket.destroy();
+    } else if (now - this.#seenAt >= this.#owner.limits.stallMs) {
+      if (owesBytes) this.#body?.fail(new StorageError('OperationTimedOut'));
+      else this.socket.destroy();
     }
   }
 
-  #sendWhole(reply: Reply, body: Buffer | string | undefined, isLast: boolean): void {
-    this.#isSending = true;
+  #sendWhole(reply: Reply, body: Buffer | string | undefined): void {
     if (reply.isGone || this.#response.destroyed) {
-      this.#request.socket.destroy();
+      this.socket.destroy();
       return;
     }
-    const unread = this.#body.unreadBytes;
-    const close = isLast || this.#body.owesContinue || unread > this.#limits.drainBytes;
-    const sent = this.#writeHead(reply, close);
-    const whole = sent === reply ? body : (sent.body as string);
-    if (unread > 0 && !this.#body.owesContinue) {
-      this.#body.discard();
-      if (close) {
-        this.#linger(whole);
-        return;
-      }
-    }
-    this.#response.end(whole);
+    this.#isSending = true;
+    const unread = this.#body?.unreadBytes ?? 0;
+    const waits = this.#body?.owesContinue ?? false;
+    const close = waits || unread > this.#owner.limits.drainBytes || this.#owner.isStopping;
+    if (!this.#writeHead(reply, close)) return;
+    if (unread > 0 && !waits) this.#body?.discard();
+    if (unread > 0 && !waits && close) this.#linger(body);
+    else this.#response.end(body);
   }
 
-  /** The headers, at once. One that cannot be written is a bug, and answered as such. */
-  #writeHead(reply: Reply, close: boolean): Reply {
+  /** The headers, at once. One that cannot be written is a bug and answered as such: nothing else is sent then. */
+  #writeHead(reply: Reply, close: boolean): boolean {
     const response = this.#response;
     try {
       const headers = close ? [...reply.headers, 'Connection', 'close'] : reply.headers;
       response.writeHead(reply.status, reply.reason, headers);
-      return reply;
+      return true;
     } catch (error) {
-      const other = this.#endpoint.failedBody(error, this.#head, reply);
-      this.#reply = other;
-      response.writeHead(other.status, other.reason, [...other.headers, 'Connection', 'close']);
-      return other;
+      const refusal = this.#owner.endpoint.refuse(error, this.#head, reply);
+      this.#reply = refusal;
+      response.writeHead(refusal.status, refusal.reason, [...refusal.headers, 'Connection', 'close']);
+      response.end(refusal.body);
+      return false;
     }
   }
 
@@ -140,51 +153,43 @@ export class Exchange {
     const response = this.#response;
     if (body === undefined) response.flushHeaders();
     else response.write(body);
-    const timer = setTimeout(() => response.end(), this.#limits.lingerMs);
-    const end = () => {
-      clearTimeout(timer);
-      response.end();
-    };
+    const end = () => response.end();
+    const timer = setTimeout(end, this.#owner.limits.lingerMs);
     this.#request.once('end', end);
     response.once('close', () => clearTimeout(timer));
   }
 
-  /** Sends a body piece by piece. An error before the first piece is given back as an answer of its own. */
-  async #sendStream(reply: Reply, body: AsyncIterable<Buffer>, isLast: boolean): Promise<Reply | undefined> {
-    const iterator = body[Symbol.asyncIterator]();
+  /** Piece by piece. An error before the first piece is answered; a later one breaks the connection. */
+  async #sendLarge(reply: Reply, body: Buffer | string | AsyncIterable<Buffer>): Promise<void> {
+    const pieces = typeof body === 'string' || Buffer.isBuffer(body) ? alone(body) : body;
+    const iterator = pieces[Symbol.asyncIterator]();
+    let next: IteratorResult<Buffer>;
     try {
-      let next: IteratorResult<Buffer>;
-      try {
-        next = await iterator.next();
-      } catch (error) {
-        return this.#endpoint.failedBody(error, this.#head, reply);
-      }
-      const close = isLast || this.#body.unreadBytes > 0 || this.#body.owesContinue;
-      const sent = this.#writeHead(reply, close);
-      if (sent !== reply) {
-        this.#response.end(sent.body);
-        return undefined;
-      }
-      if (this.#body.unreadBytes > 0) this.#body.discard();
+      next = await iterator.next();
+    } catch (error) {
+      const refusal = this.#owner.endpoint.refuse(error, this.#head, reply);
+      this.#reply = refusal;
+      this.#sendWhole(refusal, refusal.body as string | undefined);
+      return;
+    }
+    try {
+      const close = this.#body !== undefined && (this.#body.unreadBytes > 0 || this.#body.owesContinue);
+      if (!this.#writeHead(reply, close || this.#owner.isStopping)) return;
       while (!next.done && !this.#response.destroyed) {
-        await this.#sendChunk(next.value);
+        await this.#sendPiece(next.value);
         next = await iterator.next();
       }
       this.#isSending = true;
       this.#response.end();
-    } catch (error) {
-      this.#endpoint.failed(error, reply);
-      this.#request.socket.destroy(); // the client must not take a part for the whole
     } finally {
-      await iterator.return?.();
+      await iterator.return?.(); // what was pinned for the reading is let go
     }
-    return undefined;
   }
 
-  async #sendChunk(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length && !this.#response.destroyed; at += pieceBytes) {
-      const piece = chunk.length <= pieceBytes ? chunk : chunk.subarray(at, at + pieceBytes);
-      if (!this.#response.write(piece)) await this.#drained();
+  async #sendPiece(piece: Buffer): Promise<void> {
+    for (let at = 0; at < piece.length && !this.#response.destroyed; at += pieceBytes) {
+      const part = piece.length <= pieceBytes ? piece : piece.subarray(at, at + pieceBytes);
+      if (!this.#response.write(part)) await this.#drained();
     }
   }
 
@@ -208,13 +213,17 @@ export class Exchange {
 }
 
 function isSmall(body: Reply['body']): body is Buffer | string | undefined {
-  return (
-    body === undefined || ((typeof body === 'string' || Buffer.isBuffer(body)) && body.length <= pieceBytes)
-  );
+  if (body === undefined) return true;
+  return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length <= pieceBytes;
 }
 
 async function* alone(body: string | Buffer): AsyncGenerator<Buffer> {
   yield Buffer.isBuffer(body) ? body : Buffer.from(body);
+}
+
+function hasBytes({ headers }: RequestHead): boolean {
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] !== undefined : length !== '0';
 }
 
 function headOf(request: IncomingMessage): RequestHead {

@@ -9,7 +9,7 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { StorageError } from '../services/common/errors.js';
 import type { Reply, Responder } from './endpoint.js';
-import { Exchange, type ExchangeLimits, type Finished } from './exchange.js';
+import { Exchange, type ExchangeLimits, type ExchangeOwner, type Finished } from './exchange.js';
 
 export type TlsOptions =
   | { readonly cert: Buffer; readonly key: Buffer }
@@ -32,15 +32,14 @@ export interface ListenOptions {
 const maxHeaderBytes = 64 * 1024;
 const usualLimits: ExchangeLimits = { stallMs: 60_000, drainBytes: 1024 * 1024, lingerMs: 5_000 };
 
-export class Listener {
-  readonly #endpoint: Responder;
+export class Listener implements ExchangeOwner {
+  readonly endpoint: Responder;
+  readonly limits: ExchangeLimits;
+  isStopping = false;
   readonly #options: ListenOptions;
-  readonly #limits: ExchangeLimits;
   readonly #server: http.Server;
   readonly #exchanges = new Set<Exchange>();
-  readonly #busy = new Map<Socket, number>();
   readonly #watch: NodeJS.Timeout;
-  #isStopping = false;
   #idle: (() => void) | undefined;
 
   /** Resolves when it accepts connections; rejects if the address is taken or not this machine's. */
@@ -57,9 +56,9 @@ export class Listener {
   }
 
   private constructor(endpoint: Responder, options: ListenOptions) {
-    this.#endpoint = endpoint;
+    this.endpoint = endpoint;
     this.#options = options;
-    this.#limits = { ...usualLimits, ...options.limits };
+    this.limits = { ...usualLimits, ...options.limits };
     const settings = {
       maxHeaderSize: maxHeaderBytes,
       requestTimeout: 0,
@@ -79,7 +78,7 @@ export class Listener {
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
       this.#refuse(error, socket),
     );
-    this.#watch = setInterval(() => this.#checkStalls(), Math.max(10, this.#limits.stallMs / 8)).unref();
+    this.#watch = setInterval(() => this.#checkStalls(), Math.max(10, this.limits.stallMs / 8)).unref();
   }
 
   get address(): AddressInfo {
@@ -88,8 +87,8 @@ export class Listener {
 
   /** Takes nothing new, finishes what it took, and cuts off what is not done after `graceMs`. */
   async stop(graceMs = 10_000): Promise<void> {
-    if (this.#isStopping) return;
-    this.#isStopping = true;
+    if (this.isStopping) return;
+    this.isStopping = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     if (this.#exchanges.size > 0) {
       await new Promise<void>((resolve) => {
@@ -102,33 +101,18 @@ export class Listener {
     await closed;
   }
 
-  #take(request: http.IncomingMessage, response: http.ServerResponse, expectsContinue: boolean): void {
-    const { socket } = request;
-    const exchange = new Exchange(this.#endpoint, request, response, expectsContinue, this.#limits);
+  #take(request: http.IncomingMessage, response: http.ServerResponse, waits: boolean): void {
+    const exchange = new Exchange(this, request, response, waits);
     this.#exchanges.add(exchange);
-    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-    let open = 2; // it is over when its handler is done and its answer is out, or the client gone
-    const over = () => {
-      if (--open === 0) this.#done(exchange, socket);
-    };
-    response.on('close', over);
-    exchange.run(this.#stopping).then(over, (error: unknown) => {
-      // Nothing on the way may throw; if it does, one connection is the price and not the process.
-      this.#endpoint.failed(error);
-      socket.destroy();
-      over();
-    });
+    void exchange.run(); // it never rejects
   }
 
-  readonly #stopping = (): boolean => this.#isStopping;
-
-  #done(exchange: Exchange, socket: Socket): void {
+  over(exchange: Exchange): void {
     this.#exchanges.delete(exchange);
-    const left = (this.#busy.get(socket) ?? 1) - 1;
-    if (left > 0) this.#busy.set(socket, left);
-    else this.#busy.delete(socket);
-    const finished = this.#options.finished && exchange.finished();
-    if (finished) this.#options.finished?.(finished);
+    if (this.#options.finished !== undefined) {
+      const finished = exchange.finished();
+      if (finished !== undefined) this.#options.finished(finished);
+    }
     if (this.#exchanges.size === 0) this.#idle?.();
   }
 
@@ -139,11 +123,12 @@ export class Listener {
 
   /** What node's parser would not take. Nothing may be written into another answer on the same socket. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (!socket.writable || this.#busy.has(socket) || error.code === 'ECONNRESET') {
+    const isBusy = [...this.#exchanges].some((exchange) => exchange.socket === socket);
+    if (isBusy || !socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    socket.end(rawAnswer(this.#endpoint.malformed(refusalOf(error))));
+    socket.end(rawAnswer(this.endpoint.malformed(refusalOf(error))));
   }
 }
 

@@ -17,12 +17,16 @@ const decoded: [raw: string, text: string | undefined][] = [
   ['%', undefined],
   ['%2', undefined],
   ['%zz', undefined],
+  ['%g0', undefined],
+  ['%0', undefined],
+  ['%4', undefined],
+  ['%-1', undefined],
+  ['%4a%4A', 'JJ'],
+  ['%41%E4%BD%A0', 'A你'],
   ['%FF', undefined], // no UTF-8
   ['%C0%AF', undefined], // an overlong slash
   ['%ED%A0%80', undefined], // half a surrogate pair
   ['%E4%BD', undefined], // cut
-  ['\u00ff', undefined],
-  ['你', undefined],
   ['a%00b', undefined],
 ];
 

@@ -1,5 +1,5 @@
-// Percent-encoding, decoded exactly once. What does not decode to UTF-8 is refused, never guessed; so is a
-// byte beyond ASCII that was not encoded, as node's parser refuses it in a request line.
+// Percent-encoding, decoded exactly once. What does not decode to UTF-8 is refused, never guessed. A byte
+// beyond ASCII that was not encoded never comes here: it is no part of a URL (address.ts).
 
 import { invalidParameter, StorageError } from '../services/common/errors.js';
 
@@ -15,7 +15,8 @@ export function decodePath(raw: string): string {
  * plus, as the service's clients have it; only in the options of OData (`$filter`), where they write it for
  * a blank, it is one.
  */
-export function parseQuery(raw: string): Map<string, string> {
+export function parseQuery(raw: string): ReadonlyMap<string, string> {
+  if (raw === lastRaw) return lastQuery;
   const query = new Map<string, string>();
   let start = 0;
   while (start < raw.length) {
@@ -27,8 +28,14 @@ export function parseQuery(raw: string): Map<string, string> {
     }
     start = end + 1;
   }
+  lastRaw = raw;
+  lastQuery = query;
   return query;
 }
+
+/** The last one read: who works with a SAS sends the same query again and again. */
+let lastRaw = '';
+let lastQuery: ReadonlyMap<string, string> = new Map();
 
 /** The same, every one of them, in the order sent. */
 export function parameters(raw: string): [name: string, value: string][] {
@@ -50,12 +57,31 @@ function parameterOf(part: string): [name: string, value: string] {
   return [name.toLowerCase(), value];
 }
 
-const needsDecoding = /[%\u0080-\uffff]/;
-const beyondAscii = /[\u0080-\uffff]/;
-
+/** Mostly there is nothing to decode, and mostly what there is is ASCII: `decodeURIComponent` costs much more. */
 function decode(raw: string): string | undefined {
-  if (!needsDecoding.test(raw)) return raw;
-  if (beyondAscii.test(raw)) return undefined;
+  let at = raw.indexOf('%');
+  if (at < 0) return raw;
+  let text = '';
+  let start = 0;
+  while (at >= 0) {
+    const code = hexOf(raw, at + 1) * 16 + hexOf(raw, at + 2);
+    if (!(code < 0x80)) return decodeAny(raw);
+    text += raw.slice(start, at) + String.fromCharCode(code);
+    start = at + 3;
+    at = raw.indexOf('%', start);
+  }
+  return text + raw.slice(start);
+}
+
+/** NaN if there is no such character or it is no digit. */
+function hexOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
+}
+
+function decodeAny(raw: string): string | undefined {
   try {
     return decodeURIComponent(raw);
   } catch {

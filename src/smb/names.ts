@@ -26,7 +26,7 @@ export function readName(bytes: Buffer): string {
 export function parsePath(name: string): ParsedPath {
   if (name === '') return { path: [], directory: true };
   const directory = name.endsWith('\\');
-  const trimmed = withoutDataStream(directory ? name.slice(0, -1) : name);
+  const trimmed = directory ? name.slice(0, -1) : name;
   if (trimmed.length > longestPath) throw new Refused('OBJECT_NAME_INVALID');
   const path: string[] = [];
   for (const component of trimmed.split('\\')) {
@@ -38,11 +38,6 @@ export function parsePath(name: string): ParsedPath {
     }
   }
   return { path, directory: directory || path.length === 0 };
-}
-
-/** The unnamed stream of a file is the file itself. */
-function withoutDataStream(name: string): string {
-  return name.toLowerCase().endsWith('::$data') ? name.slice(0, -'::$data'.length) : name;
 }
 
 function checkComponent(component: string): void {

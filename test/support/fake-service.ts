@@ -55,6 +55,8 @@ export interface FakeOptions {
   readonly handlers?: FakeService['handlers'];
   readonly account?: Partial<Account>;
   readonly authorize?: Authorize;
+  /** Of the account. */
+  readonly keys?: readonly Buffer[];
   readonly translate?: EndpointOptions<FakeService>['translate'];
   readonly listen?: Partial<ListenOptions>;
 }
@@ -73,7 +75,7 @@ export async function fakeServer(t: TestContext, options: FakeOptions = {}): Pro
     authorize: options.authorize ?? (() => ({ kind: 'key' })),
     authorizeContext: {
       now: () => Date.now(),
-      keys: () => [],
+      keys: (name) => (name === 'acct' ? (options.keys ?? []) : undefined),
       policies: () => undefined,
       publicAccess: () => undefined,
     },

@@ -163,7 +163,7 @@ function readOperation(call: Call, part: Part): Operation {
 function placeIn(
   call: Call,
   { url }: InnerRequest,
-): ReturnType<typeof placeOf> & { query: Map<string, string> } {
+): ReturnType<typeof placeOf> & { query: ReadonlyMap<string, string> } {
   const [target = '', rawQuery = ''] = url.split('?');
   const path = target.replace(/^https?:\/\/[^/]*/i, '');
   const account = `/${call.account}/`;

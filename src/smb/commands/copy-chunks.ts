@@ -3,6 +3,7 @@
 import { access } from '../../services/file/access.js';
 import { type Call, fileOf, needAccess, sessionOf } from '../call.js';
 import type { FileOpen } from '../open.js';
+import { statusOf } from '../refusal-status.js';
 import { Refused } from '../status.js';
 import { bytes, struct, u32, u64 } from '../wire/struct.js';
 import type { IoctlFields, IoctlOutput } from './ioctl.js';
@@ -42,9 +43,25 @@ export async function copyChunks(
   needAccess(target, access.writeData);
   if (rights === 'needs reading') needAccess(target, access.readData);
   needAccess(source, access.readData | access.execute);
+  return copyAll(call, source, target, chunks);
+}
+
+/** What stops the copy half way is told together with what was copied. */
+async function copyAll(
+  call: Call,
+  source: FileOpen,
+  target: FileOpen,
+  chunks: readonly Chunk[],
+): Promise<IoctlOutput> {
   let totalBytes = 0;
-  for (const { source: from, target: to, length } of chunks) {
-    await copyChunk(call, { source, from }, { target, to }, length);
+  for (const [index, { source: from, target: to, length }] of chunks.entries()) {
+    try {
+      await copyChunk(call, { source, from }, { target, to }, length);
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 'INTERNAL_ERROR') throw error;
+      return { status, output: copyOutput.make({ chunks: index, chunkBytes: 0, totalBytes }) };
+    }
     totalBytes += length;
   }
   return { output: copyOutput.make({ chunks: chunks.length, chunkBytes: 0, totalBytes }) };

@@ -225,7 +225,8 @@ async function queryVolume(volume: Volume, request: Query): Promise<Reply> {
 
 async function querySecurity(open: FileOpen, request: Query): Promise<Reply> {
   if (request.additional & part.sacl) throw new Refused('ACCESS_DENIED');
-  needAccess(open, access.readControl);
+  // Nothing of it can be had without the right to read it.
+  if (request.additional & (part.owner | part.group | part.dacl)) needAccess(open, access.readControl);
   const node = await open.volume.node(open.file);
   if (!node) throw new Refused('FILE_CLOSED');
   const stored = node.security ? asBuffer(node.security) : defaultDescriptor;

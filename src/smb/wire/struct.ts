@@ -150,11 +150,15 @@ export interface Body<T> {
 export function body<S extends Shape, const P extends Parts<S>>(shape: S, parts: P): Body<BodyOf<S, P>> {
   const fixed = struct(shape);
   const entries = Object.entries(parts);
+  const places = new Set(entries.flatMap(([, part]) => [part.offset, part.length]));
+  const own = Object.keys(shape).filter((name) => !name.startsWith('_') && !places.has(name));
 
   const read = (message: Buffer) => {
-    const values = fixed.read(message, headerSize) as Record<string, unknown>;
+    const fields = fixed.read(message, headerSize) as Record<string, unknown>;
+    const values: Record<string, unknown> = {};
+    for (const name of own) values[name] = fields[name];
     for (const [name, part] of entries) {
-      values[name] = view(message, Number(values[part.offset]), Number(values[part.length]), fixed.size);
+      values[name] = view(message, Number(fields[part.offset]), Number(fields[part.length]), fixed.size);
     }
     return values as BodyOf<S, P>;
   };
