@@ -8,6 +8,7 @@ import { decodeReceipt, type Receipt } from '../../services/queue/receipts.js';
 import type { QueueService } from '../../services/queue/service.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
+import { integerHeader } from '../headers.js';
 import { integerParameter, requireParameter } from '../parameters.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { requireChild, requireRoot } from '../xml-fields.js';
@@ -23,6 +24,10 @@ const longestBody = 6 * longestText + 1024;
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 const ttlOfAnyLength = '2017-07-29';
 const bodyOnPut = '2016-05-31';
+
+/** Beyond the reference: how many seconds a get waits for a message where there is none. */
+const waitHeader = 'x-lazuli-wait';
+const longestWait = 20;
 
 const newNonce = () => randomBytes(4).readUInt32BE(0);
 
@@ -46,11 +51,12 @@ export async function putMessage(call: Call, { store }: QueueService): Promise<A
 export async function getMessages(call: Call, { store }: QueueService): Promise<Answer> {
   const most = integerParameter(call, 'numofmessages', 1, mostAtOnce) ?? 1;
   const visibility = integerParameter(call, 'visibilitytimeout', 1, longestVisibility) ?? 30;
-  const found = await messages.getMessages(store, queueKey(call), {
-    most,
-    visibilityMs: visibility * 1000,
-    nonce: newNonce,
-  });
+  const options = { most, visibilityMs: visibility * 1000, nonce: newNonce };
+  const wait = integerHeader(call, waitHeader, 0, longestWait) ?? 0;
+  const found =
+    wait === 0
+      ? await messages.getMessages(store, queueKey(call), options)
+      : await messages.awaitMessages(store, queueKey(call), { ...options, waitMs: wait * 1000 });
   const rows = found.map((message) =>
     parent('QueueMessage', whenAndWho(message) + handOut(message) + countAndText(message)),
   );

@@ -113,6 +113,8 @@ export class Front {
 /** The fronts of the queues in use, by the id of their messages. */
 export class Fronts {
   readonly #fronts = new Map<number, Front>();
+  /** Who waits for a message to come. */
+  readonly #waiters = new Map<number, Set<() => void>>();
 
   of(messages: number): Front {
     const front = this.#fronts.get(messages) ?? new Front();
@@ -131,8 +133,41 @@ export class Fronts {
   arrives(tx: Transaction, key: MessageKey): void {
     tx.onEnd({
       ordered: () => this.#fronts.get(key[0])?.arrived(key),
+      durable: () => this.#wake(key[0]),
       lost: () => this.#fronts.get(key[0])?.forget(),
     });
+  }
+
+  /** Resolves when a message is put or changed from now on, or after `ms`. */
+  arrival(messages: number): { within(ms: number): Promise<void>; end(): void } {
+    const waiters = this.#waiters.get(messages) ?? new Set();
+    this.#waiters.set(messages, waiters);
+    let arrived = false;
+    let wake: () => void = () => {};
+    const waiter = () => {
+      arrived = true;
+      wake();
+    };
+    waiters.add(waiter);
+    return {
+      within: async (ms) => {
+        if (arrived) return;
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          timer = setTimeout(resolve, ms);
+        });
+        clearTimeout(timer);
+      },
+      end: () => {
+        waiters.delete(waiter);
+        if (waiters.size === 0 && this.#waiters.get(messages) === waiters) this.#waiters.delete(messages);
+      },
+    };
+  }
+
+  #wake(messages: number): void {
+    for (const waiter of [...(this.#waiters.get(messages) ?? [])]) waiter();
   }
 
   forget(messages: number): void {

@@ -60,7 +60,7 @@ export function getMessages(
   options: { readonly most: number; readonly visibilityMs: number; readonly nonce: () => number },
 ): Promise<Message[]> {
   return store.run(async (tx) => {
-    const { messages } = await findQueue(store, tx, queue);
+    const { messages, deadLetter } = await findQueue(store, tx, queue);
     const front = store.fronts.of(messages);
     const read = readAhead(store, tx, messages);
     const taken: Message[] = [];
@@ -75,6 +75,9 @@ export function getMessages(
         continue;
       }
       const text = (await store.texts.get(tx, [messages, key[2]], { lock: 'none' })) ?? '';
+      if (deadLetter !== undefined && row.dequeued >= deadLetter.afterDequeues) {
+        if (await moveMessage(store, tx, [queue[0], deadLetter.target], key, row, text)) continue;
+      }
       const later: MessageKey = [messages, tx.now + options.visibilityMs, key[2]];
       const handedOut = { ...row, dequeued: row.dequeued + 1, nonce: options.nonce() };
       await store.messages.delete(tx, key);
@@ -83,6 +86,49 @@ export function getMessages(
     }
     return taken;
   });
+}
+
+/** The same, but where there is none it waits for one to come or to become visible, as long as it is told. */
+export async function awaitMessages(
+  store: QueueStore,
+  queue: QueueKey,
+  options: Parameters<typeof getMessages>[2] & { readonly waitMs: number },
+): Promise<Message[]> {
+  const until = performance.now() + options.waitMs;
+  for (;;) {
+    const { messages } = await store.run((tx) => findQueue(store, tx, queue));
+    const arrival = store.fronts.arrival(messages);
+    try {
+      const found = await getMessages(store, queue, options);
+      const left = until - performance.now();
+      if (found.length > 0 || left <= 0) return found;
+      await arrival.within(Math.min(left, lookAgainMs));
+    } finally {
+      arrival.end();
+    }
+  }
+}
+
+/** A message that becomes visible by time alone tells nobody. */
+const lookAgainMs = 250;
+
+/** Whether it went: the other queue may be gone. It begins there anew, with the time it has left. */
+async function moveMessage(
+  store: QueueStore,
+  tx: Transaction,
+  target: QueueKey,
+  key: MessageKey,
+  row: MessageRow,
+  text: string,
+): Promise<boolean> {
+  const entry = await store.queues.get(tx, target, { lock: 'none', check: true });
+  if (entry === undefined) return false;
+  await dropMessage(store, tx, key);
+  const moved: MessageKey = [entry.messages, tx.now, tx.stamp()];
+  await writeRow(store, tx, moved, { ...row, dequeued: 0 });
+  await store.texts.set(tx, [entry.messages, moved[2]], text);
+  await store.counts.add(tx, entry.messages, 1);
+  return true;
 }
 
 /** What a get would return, left as it is. */

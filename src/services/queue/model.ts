@@ -21,6 +21,13 @@ export interface QueueEntry {
   readonly format: 1;
   readonly id: number;
   readonly messages: number;
+  readonly deadLetter?: DeadLetter | undefined;
+}
+
+/** A message that was handed out so often, and is due again, goes to the other queue of the account instead. */
+export interface DeadLetter {
+  readonly afterDequeues: number;
+  readonly target: string;
 }
 
 export interface QueueProperties {

@@ -5,7 +5,14 @@ import { checkPolicies } from '../common/access-policy.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata, sameMetadata } from '../common/metadata.js';
 import { checkName } from '../common/names.js';
-import { discardMessages, findQueue, type QueueKey, type QueueProperties, type QueueStore } from './model.js';
+import {
+  type DeadLetter,
+  discardMessages,
+  findQueue,
+  type QueueKey,
+  type QueueProperties,
+  type QueueStore,
+} from './model.js';
 
 /** Creating a queue again with the same metadata is harmless. */
 export function createQueue(
@@ -64,6 +71,23 @@ export function setPolicies(
 ): Promise<void> {
   const checked = checkPolicies(policies, 'queue');
   return changeProperties(store, key, (properties) => ({ ...properties, policies: checked }));
+}
+
+/** Beyond the reference: what becomes of messages that nobody manages to process. Nothing: they stay. */
+export function setDeadLetter(
+  store: QueueStore,
+  key: QueueKey,
+  deadLetter: DeadLetter | undefined,
+): Promise<void> {
+  return store.run(async (tx) => {
+    const entry = await store.queues.get(tx, key, { lock: 'update' });
+    if (entry === undefined) throw new StorageError('QueueNotFound');
+    if (deadLetter !== undefined) {
+      const target = await store.queues.get(tx, [key[0], deadLetter.target], { lock: 'none', check: true });
+      if (target === undefined || target.id === entry.id) throw new StorageError('QueueNotFound');
+    }
+    await store.queues.set(tx, key, { ...entry, deadLetter });
+  });
 }
 
 /** For who must know them to authorize; nothing if there is no such queue. */
