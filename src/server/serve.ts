@@ -29,6 +29,8 @@ export interface ServerEvents {
 export interface RunningServer {
   readonly state: StateManager;
   readonly accounts: AccountStore;
+  /** What the handlers of each service work on, for who manages a server from inside its process. */
+  readonly services: ReadonlyMap<ServiceName, unknown>;
   /** Where each service listens: `http://127.0.0.1:10000`. */
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
   /** One round of what gives space back, which else runs by itself. */
@@ -54,6 +56,7 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
     const accounts = await AccountStore.open(store);
     for (const account of config.accounts) await accounts.ensure(account);
     const urls: Partial<Record<ServiceName, string>> = {};
+    const services = new Map<ServiceName, unknown>();
     const garbage = await Garbage.open(store, (error) => events.failed?.(error));
     closing.push(() => garbage.close());
     const content = await openContents(config, events, engine.clock, store, closing);
@@ -61,13 +64,14 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
       const address = config.services[served.name] as ServiceAddress;
       const listener = await listen(config, events, served, accounts, address);
       closing.push(() => listener.stop());
+      services.set(served.name, served.service);
       urls[served.name] = urlOf(listener, address.host, config.tls !== undefined);
     }
     const sweep = async () => {
       await garbage.sweep();
       await content.reclaim.makeRoom();
     };
-    return { state, accounts, urls, sweep, stop };
+    return { state, accounts, services, urls, sweep, stop };
   } catch (error) {
     await stop();
     throw error;
