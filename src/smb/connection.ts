@@ -87,6 +87,7 @@ export class Connection {
   /** Gives the client so much time for the next step on its way to a session. */
   expect(ms: number | undefined): void {
     this.#stopTimer();
+    if (this.#closed) return;
     this.#stopTimer = ms === undefined ? () => {} : this.server.schedule(ms, () => this.close());
   }
 

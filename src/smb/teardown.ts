@@ -48,4 +48,6 @@ export async function endSession(connection: Connection, session: Session): Prom
   session.trees.clear();
   await closeOpens(connection.server, session, [...session.opens.values()]);
   connection.cancelAll(session);
+  // Whoever logged off may stay a while; whoever never logged on has its first time limit still.
+  if (session.secured && connection.sessions.size === 0) connection.expect(connection.server.limits.idleMs);
 }

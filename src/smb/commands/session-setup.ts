@@ -145,8 +145,6 @@ async function proveAgain(connection: Connection, session: Session, proven: Prov
 
 export async function logoff(call: Call): Promise<Reply> {
   emptyBody.read(call.message);
-  const { connection } = call;
-  await endSession(connection, sessionOf(call));
-  if (connection.sessions.size === 0) connection.expect(connection.server.limits.idleMs);
+  await endSession(call.connection, sessionOf(call));
   return { body: emptyBody.make({}) };
 }
