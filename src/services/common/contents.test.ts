@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc64 } from '../../base/crc64.js';
 import { seededRandom } from '../../base/random.js';
 import { NoSpaceError } from '../../extents/errors.js';
@@ -227,4 +228,51 @@ test('segments that are mostly dead are worth moving, and small ones when there 
   assert.deepEqual(numbers(small), []);
   assert.equal(numbers([...small, lived(99, 100, 100)]).length, 17);
   assert.ok(!numbers([...small, lived(99, 100, 100), lived(100, 900, 800)]).includes(100));
+});
+
+test('readers see whole contents while others replace them and space is reclaimed (seed 5)', async () => {
+  await using given = await givenContents();
+  const { contents, store, reclaim } = given;
+  const owners = await store.state.dictionary<number, { salt: number; piece: Piece }>('owners');
+  const length = 30_000;
+  let left = 400;
+  let read = 0;
+
+  const writer = async (seed: number) => {
+    const random = seededRandom(seed);
+    while (left-- > 0) {
+      const salt = Math.floor(random() * 1000);
+      using body = await contents.store(bytesOf(length, salt));
+      await store.run(async (tx) => {
+        const owner = Math.floor(random() * 10);
+        const old = await owners.get(tx, owner, { lock: 'update' });
+        const piece = await contents.name(tx, body);
+        if (piece) await owners.set(tx, owner, { salt, piece });
+        if (old) await contents.drop(tx, [old.piece]);
+      });
+    }
+  };
+  const reader = async (seed: number) => {
+    const random = seededRandom(seed);
+    while (left > 0) {
+      await nextTurn();
+      const opened = await store.run(async (tx) => {
+        const owner = await owners.get(tx, Math.floor(random() * 10), { lock: 'none' });
+        return owner && { salt: owner.salt, reader: await contents.open(tx, [owner.piece]) };
+      });
+      if (!opened) continue;
+      if (random() < 0.5) await nextTurn();
+      assert.ok((await readAll(opened.reader)).equals(bytesOf(length, opened.salt)));
+      read++;
+    }
+  };
+  const reclaimer = async () => {
+    while (left > 0) {
+      await nextTurn();
+      await reclaim.makeRoom();
+    }
+  };
+  await Promise.all([writer(5), writer(6), writer(7), reader(8), reader(9), reader(10), reclaimer()]);
+  assert.ok(read > 50, `${read} were read`);
+  assert.deepEqual(given.reported, []);
 });
