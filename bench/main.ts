@@ -10,6 +10,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   auth: async () => (await import('./auth.js')).authBench,
   engine: async () => (await import('./engine.js')).engineBench,
   extents: async () => (await import('./extents.js')).extentsBench,
+  http: async () => (await import('./http.js')).httpBench,
 };
 
 if (process.argv[1] === import.meta.filename) {

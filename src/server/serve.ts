@@ -1,6 +1,5 @@
 // Wires everything together: the store, the accounts, the services and their listeners.
 
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { StateManager } from '../collections/index.js';
@@ -11,6 +10,7 @@ import type { AuthorizeContext } from '../http/auth/types.js';
 import type { ServiceName } from '../http/call.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
+import { requestIds } from '../http/request-ids.js';
 import { AccountStore } from '../services/common/account-store.js';
 import { type ContentStore, openContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
@@ -133,7 +133,7 @@ function listen(
     authorizeContext: authorizeContext(served, accounts),
     translate: translateError,
     failed: (error, id, operation) => events.failed?.(error, id, operation),
-    newId: randomUUID,
+    newId: requestIds(),
     now: Date.now,
     pathStyleOnly: config.pathStyleOnly,
   });
