@@ -1,0 +1,98 @@
+// Debian's azure-cli against a running server.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { ServiceName } from '#src/http/call.js';
+import { start } from '#src/server/start.js';
+import { missing, succeeds } from '../support/programs.js';
+
+const az = '/usr/bin/az';
+const skip = missing(az);
+
+async function withAz(
+  service: ServiceName,
+  work: (az: (...args: string[]) => Promise<unknown>) => Promise<void>,
+) {
+  const server = await start({ services: [service] });
+  const config = await mkdtemp(join(tmpdir(), 'lazuli-az-'));
+  const env = {
+    AZURE_STORAGE_CONNECTION_STRING: server.connectionString,
+    AZURE_CONFIG_DIR: config,
+    AZURE_CORE_COLLECT_TELEMETRY: 'false',
+    AZURE_CORE_ONLY_SHOW_ERRORS: 'true',
+  };
+  try {
+    await work(async (...args) => {
+      const output = await succeeds(az, ['storage', ...args, '--output', 'json'], { env });
+      return output.trim() === '' ? undefined : JSON.parse(output);
+    });
+  } finally {
+    await server.stop();
+    await rm(config, { recursive: true, force: true });
+  }
+}
+
+test('az storage queue and message', { skip }, async () => {
+  await withAz('queue', async (storage) => {
+    await storage('queue', 'create', '--name', 'work');
+    await storage('message', 'put', '--queue-name', 'work', '--content', 'hello');
+    const [message] = (await storage('message', 'get', '--queue-name', 'work')) as {
+      id: string;
+      popReceipt: string;
+      content: string;
+    }[];
+    assert.equal(message?.content, 'hello');
+    await storage(
+      'message',
+      'delete',
+      '--queue-name',
+      'work',
+      '--id',
+      message?.id ?? '',
+      '--pop-receipt',
+      message?.popReceipt ?? '',
+    );
+    const queues = (await storage('queue', 'list')) as { name: string }[];
+    assert.deepEqual(
+      queues.map(({ name }) => name),
+      ['work'],
+    );
+  });
+});
+
+test('az storage table and entity', { skip }, async () => {
+  await withAz('table', async (storage) => {
+    await storage('table', 'create', '--name', 'people');
+    await storage(
+      'entity',
+      'insert',
+      '--table-name',
+      'people',
+      '--entity',
+      'PartitionKey=p',
+      'RowKey=1',
+      'v=5',
+      'v@odata.type=Edm.Int32',
+    );
+    const found = (await storage('entity', 'query', '--table-name', 'people', '--filter', 'v eq 5')) as {
+      items: unknown[];
+    };
+    assert.equal(found.items.length, 1);
+    await storage(
+      'entity',
+      'delete',
+      '--table-name',
+      'people',
+      '--partition-key',
+      'p',
+      '--row-key',
+      '1',
+      '--if-match',
+      '*',
+    );
+    await storage('table', 'delete', '--name', 'people');
+  });
+});
