@@ -9,7 +9,7 @@ import { newestVersion } from '#src/http/versions.js';
 import { loopback } from '#src/server/config.js';
 import { type RunningServer, serve } from '#src/server/serve.js';
 import { type Account, type AccountSettings, developmentAccount } from '#src/services/common/accounts.js';
-import { ask, type WireAddress, type WireAnswer } from './wire.js';
+import { ask, Wire, type WireAddress, type WireAnswer } from './wire.js';
 
 export interface Request {
   readonly method?: string;
@@ -29,6 +29,8 @@ export interface TestServer {
   /** What was told as a bug; a test fails where there is any at its end. */
   readonly failures: unknown[];
   ask(request: Request): Promise<WireAnswer>;
+  /** Sends the head of a request whose `Content-Length` is among its headers; the body is the caller's to send. */
+  begin(request: Request): Promise<Wire>;
   /** Moves the clock on. */
   pass(seconds: number): void;
 }
@@ -72,6 +74,7 @@ export async function startServer(
     account,
     failures,
     ask: (request) => ask(address, signed(request, service, account)),
+    begin: async (request) => (await Wire.open(address)).request(signed(request, service, account)),
     pass: (seconds) => clock.shift(seconds * 1000),
   };
 }

@@ -34,7 +34,7 @@ export type ListedEntry =
       readonly kind: 'blob' | 'snapshot' | 'version';
       readonly name: string;
       readonly blob: BlobRecord | UncommittedBlob | KeptBlob;
-      /** What a snapshot or version is called by; Infinity for the blob as it is now. */
+      /** What a snapshot or version is called by; above all of them for the blob as it is now. */
       readonly stamp: number;
     };
 
@@ -150,7 +150,7 @@ async function* walkBlobs(
 ): AsyncGenerator<BlobEntry> {
   for await (const [[, name], blob] of store.blobs.entries(tx, range)) {
     if (blob.type === 'uncommitted' && !uncommitted) continue;
-    yield { kind: 'blob', name, blob, stamp: Number.POSITIVE_INFINITY };
+    yield { kind: 'blob', name, blob, stamp: Number.MAX_SAFE_INTEGER };
   }
 }
 
@@ -191,7 +191,7 @@ function comesFirst(a: BlobEntry, b: BlobEntry): boolean {
 
 /** Opaque to clients, and in the form of Azure's: `2!LENGTH!BASE64`. */
 function formatMarker(entry: ListedEntry): string {
-  const stamp = entry.kind === 'prefix' || entry.kind === 'blob' ? 0 : entry.stamp;
+  const stamp = entry.kind === 'prefix' ? 0 : entry.stamp;
   const text = Buffer.from(JSON.stringify([entry.name, stamp])).toString('base64url');
   return `2!${text.length}!${text}`;
 }
