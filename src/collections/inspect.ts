@@ -26,9 +26,11 @@ export interface Inspection {
   readonly waitFor: readonly { readonly waiter: bigint; readonly blocker: bigint; readonly key: string }[];
   /** Waits for a lock begun since the start. */
   readonly waits: number;
+  /** Commits refused since the start because a read no longer held. */
+  readonly conflicts: number;
 }
 
-export function inspect({ live, locks, role }: Kernel): Inspection {
+export function inspect({ live, locks, role, conflicts }: Kernel): Inspection {
   const now = performance.now();
   const transactions = [...live].map((tx) => ({
     id: tx.id,
@@ -42,5 +44,5 @@ export function inspect({ live, locks, role }: Kernel): Inspection {
     const key = locks.waitOf(owner)?.key;
     return key === undefined ? [] : locks.blockersOf(owner).map((blocker) => ({ waiter, blocker, key }));
   });
-  return { role, transactions, locks: locks.list(), waitFor, waits: locks.waits };
+  return { role, transactions, locks: locks.list(), waitFor, waits: locks.waits, conflicts };
 }

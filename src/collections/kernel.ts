@@ -18,6 +18,8 @@ export class Kernel {
   /** Transactions that have not ended. */
   readonly live = new Set<Transaction>();
   closed = false;
+  /** Commits refused because a read no longer held. */
+  conflicts = 0;
   /** Called when the state manager closes: waits that are not for a lock end. */
   readonly onClose = new Set<() => void>();
   /** The newest commit of this process, and the newest that changed the catalogue. */

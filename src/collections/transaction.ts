@@ -459,6 +459,7 @@ export class Transaction implements AsyncDisposable {
     this.see(this.kernel.newest);
     this.#reason = 'its commit was refused';
     this.#fault = translate(error);
+    if (this.#fault instanceof ConflictError) this.kernel.conflicts++;
     this.#end('faulted');
     throw (error instanceof LimitError && this.changes.refusal(mapKey(error.key))) || error;
   }

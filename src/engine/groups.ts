@@ -42,11 +42,19 @@ export class Group extends Layer {
   }
 }
 
+/** A group that is on disk, for who counts. */
+export interface GroupInfo {
+  readonly commits: number;
+  readonly bytes: number;
+  /** How long its write took, the sync included. */
+  readonly ms: number;
+}
+
 export interface GroupWriter {
   /** Puts the group on disk. */
   write(group: Group): Promise<void>;
-  /** It is on disk and about to leave the overlay. */
-  durable(group: Group): void;
+  /** It is on disk, after a write of so many milliseconds, and about to leave the overlay. */
+  durable(group: Group, ms: number): void;
   /** All that was ordered and not durable is gone from the overlay: because the store failed, or an `after`. */
   lost(reason: 'store' | 'after', cause: unknown): void;
 }
@@ -170,24 +178,26 @@ export class Groups {
     assert(group !== undefined, 'a write begins with a group');
     group.sealed = true;
     let failed: 'after' | 'store' | undefined = 'after';
+    let began = 0;
     try {
       if (group.afters.length > 0) await Promise.all(group.afters);
       failed = 'store';
+      began = performance.now();
       await this.#writer.write(group);
       failed = undefined;
     } catch (cause) {
       this.#lose(failed ?? 'store', cause);
     }
-    if (failed === undefined) this.#written(group);
+    if (failed === undefined) this.#written(group, performance.now() - began);
     this.#busy = false;
     this.#kick();
   }
 
-  #written(group: Group): void {
+  #written(group: Group, ms: number): void {
     this.#durableVersion = group.lastVersion;
     this.#bytes -= group.bytes;
     this.#list = this.#list.slice(1);
-    this.#writer.durable(group);
+    this.#writer.durable(group, ms);
     group.resolve();
   }
 }

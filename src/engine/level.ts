@@ -32,7 +32,7 @@ import type {
   Versioned,
 } from './engine.js';
 import { ClosedError, LostError } from './errors.js';
-import { type Group, Groups, type GroupWriter } from './groups.js';
+import { type Group, type GroupInfo, Groups, type GroupWriter } from './groups.js';
 import type { Moment } from './handle.js';
 import { Listeners } from './listeners.js';
 import { LiveStore } from './live-store.js';
@@ -56,6 +56,8 @@ export interface EngineOptions {
   readonly maxChangeLogBytes?: number;
   /** Where backups are written. */
   readonly files?: Files;
+  /** Told of each group that reached the disk. */
+  readonly wrote?: (group: GroupInfo) => void;
 }
 
 const defaultFloorBytes = 256 * 1024 * 1024;
@@ -93,12 +95,14 @@ class LevelEngine implements Engine, GroupWriter {
   readonly #backups: Backups;
   readonly #changed = new Listeners<DurableCommit>();
   readonly #wasReset = new Listeners<void>();
+  readonly #wrote: EngineOptions['wrote'];
   #timer: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(disk: Disk, options: EngineOptions) {
     this.clock = options.clock ?? new SystemClock();
     this.stamps = options.stamps ?? new Stamps(this.clock);
+    this.#wrote = options.wrote;
     this.#space = new Space(disk, options.floorBytes ?? defaultFloorBytes);
     this.#changeLog = new ChangeLog(options.maxChangeLogBytes ?? defaultChangeLogBytes);
     this.#backups = new Backups(this.#backupSource(), this.#changeLog, options.files ?? realFiles);
@@ -186,8 +190,9 @@ class LevelEngine implements Engine, GroupWriter {
     return this.#live.write(operations);
   }
 
-  durable(group: Group): void {
+  durable(group: Group, ms: number): void {
     this.#live.handle?.changed();
+    this.#wrote?.({ commits: group.commits.length, bytes: group.bytes, ms });
     if (this.#changed.any) for (const commit of group.commits) this.#changed.tell(commit);
   }
 

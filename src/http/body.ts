@@ -99,6 +99,11 @@ export class RequestBody implements Body {
     return this.#wake !== undefined;
   }
 
+  /** Bytes that came. */
+  get received(): number {
+    return this.#received;
+  }
+
   /** Bytes the client will still send, whoever reads them; unknown if it declared no length. */
   get unreadBytes(): number {
     if (this.#ended) return 0;

@@ -66,7 +66,7 @@ export interface Reply {
 }
 
 /** An endpoint as sockets see it: whatever its service is. */
-export type Responder = Pick<Endpoint<never>, 'respond' | 'malformed' | 'refuse' | 'failed'>;
+export type Responder = Pick<Endpoint<never>, 'name' | 'respond' | 'malformed' | 'refuse' | 'failed'>;
 
 const verbs = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'MERGE', 'PATCH']);
 

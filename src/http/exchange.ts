@@ -12,7 +12,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { StorageError } from '../services/common/errors.js';
 import { absentBody, emptyBody, RequestBody } from './body.js';
-import type { RequestHead } from './call.js';
+import type { RequestHead, ServiceName } from './call.js';
 import type { Reply, Responder } from './endpoint.js';
 
 export interface ExchangeLimits {
@@ -40,6 +40,10 @@ export interface Finished {
   /** From the head's arrival to the end of the answer. */
   readonly ms: number;
   readonly isComplete: boolean;
+  readonly service: ServiceName;
+  /** Of the bodies. */
+  readonly bytesIn: number;
+  readonly bytesOut: number;
 }
 
 /** Larger pieces are cut, so that a slow client is seen to move. */
@@ -60,6 +64,7 @@ export class Exchange {
   /** It is the client's turn: to take what is sent. */
   #isSending = false;
   #sent = 0;
+  #bytesOut = 0;
   #seen = -1;
   #seenAt = 0;
 
@@ -102,7 +107,15 @@ export class Exchange {
   finished(): Finished | undefined {
     if (this.#reply === undefined) return undefined;
     const ms = performance.now() - this.#startedAt;
-    return { reply: this.#reply, head: this.#head, ms, isComplete: this.#isComplete };
+    return {
+      reply: this.#reply,
+      head: this.#head,
+      ms,
+      isComplete: this.#isComplete,
+      service: this.#owner.endpoint.name,
+      bytesIn: this.#body?.received ?? 0,
+      bytesOut: this.#bytesOut,
+    };
   }
 
   /** Ends an exchange whose client has not moved for too long, although it is its turn. */
@@ -128,6 +141,7 @@ export class Exchange {
     const waits = this.#body?.owesContinue ?? false;
     const close = waits || unread > this.#owner.limits.drainBytes || this.#owner.isStopping;
     if (!this.#writeHead(reply, close)) return;
+    if (body !== undefined) this.#bytesOut += Buffer.byteLength(body);
     if (unread > 0 && !waits) this.#body?.discard();
     if (unread > 0 && !waits && close) this.#linger(body);
     else this.#response.end(body);
@@ -189,6 +203,7 @@ export class Exchange {
   async #sendPiece(piece: Buffer): Promise<void> {
     for (let at = 0; at < piece.length && !this.#response.destroyed; at += pieceBytes) {
       const part = piece.length <= pieceBytes ? piece : piece.subarray(at, at + pieceBytes);
+      this.#bytesOut += part.length;
       if (!this.#response.write(part)) await this.#drained();
     }
   }

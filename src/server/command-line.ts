@@ -30,7 +30,8 @@ export const commands: Readonly<Record<string, string>> = {
 
 const services = ['blob', 'queue', 'table', 'file'];
 
-export function parseCommandLine(args: readonly string[]): CommandLine {
+/** `invokedAs`: the name of the program, as Azurite has one for each service. */
+export function parseCommandLine(args: readonly string[], invokedAs = 'lazuli'): CommandLine {
   const given = new Map<string, string | true>();
   const words: string[] = [];
   for (let at = 0; at < args.length; at++) {
@@ -50,7 +51,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       throw new UsageError(`--${option.name} needs a value: --${option.name} <${option.takes}>`);
     given.set(option.name, value);
   }
-  return { ...commandOf(words), given };
+  const [, only] = /^(?:azurite|lazuli)-(blob|queue|table|file)(?:\.js)?$/.exec(invokedAs) ?? [];
+  return { ...commandOf(only === undefined ? words : [only, ...words]), given };
 }
 
 function splitOnce(text: string, mark: string): [string, string | undefined] {
@@ -84,6 +86,7 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
   security: 'Security',
   output: 'Output',
   tests: 'For tests and for Azurite',
+  commands: 'Of single commands',
 };
 
 /** Fits a screen of 80 columns. Host, port and keep-alive of the services are told once for all. */

@@ -12,29 +12,57 @@ export interface ServiceAddress {
   /** 0 takes a free one. */
   readonly port: number;
   readonly keepAliveMs?: number | undefined;
+  /** Nobody asked for this port: if it is taken, the server starts without. */
+  readonly mayBeSkipped?: boolean | undefined;
 }
 
 export interface ServerConfig {
   readonly data: { readonly location: string } | { readonly memory: true; readonly extentLimitBytes: number };
   /** Those that are served. */
   readonly services: Readonly<Partial<Record<ServiceName, ServiceAddress>>>;
-  /** Made if they are missing. */
+  /** Health, metrics and the calls of the command line. */
+  readonly admin?: ServiceAddress | undefined;
+  readonly smb?: ServiceAddress | undefined;
+  /** Services that others than this machine reach, and whether somebody said so on the command line. */
+  readonly beyondLoopback?: { readonly services: readonly string[]; readonly told: boolean } | undefined;
+  /** Made if they are missing. None: a new store gets the development account. */
   readonly accounts: readonly Account[];
   readonly tls?: TlsOptions | undefined;
   readonly bearer?: BearerSettings | undefined;
   /** Accounts only in the path, never in the host name. */
   readonly pathStyleOnly: boolean;
+  /** Where copies may be fetched from, beside this server's own accounts. */
+  readonly copySources?: 'public' | 'any' | undefined;
+  /** Whether the clock can be moved and faults be made. */
+  readonly testing?: boolean | undefined;
   readonly clock?: SystemClock | undefined;
 }
 
-/** Where each service listens unless told otherwise. */
-export const defaultPorts: Readonly<Record<ServiceName, number>> = {
+export const serviceNames: readonly ServiceName[] = ['blob', 'queue', 'table', 'file'];
+
+/** Where each listens unless told otherwise. */
+export const defaultPorts: Readonly<Record<ServiceName | 'smb' | 'admin', number>> = {
   blob: 10000,
   queue: 10001,
   table: 10002,
   file: 10003,
+  smb: 10445,
+  admin: 10080,
 };
 
+/** Azurite has none of these: two servers side by side need not both have them. */
+export const skippable: readonly string[] = ['file', 'smb', 'admin'];
+
 export const loopback = '127.0.0.1';
+export const defaultLocation = './lazuli-data';
 /** What is kept of blobs and files in memory, if nothing else is said. */
 export const defaultExtentLimitBytes = 1024 * 1024 * 1024;
+
+export function isLoopbackHost(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/i.test(host);
+}
+
+/** `host:port` for a URL. */
+export function hostAndPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -2,14 +2,36 @@
 // The command line: what people meet first. Each command is loaded when it is asked for.
 
 import { readFileSync } from 'node:fs';
-import { helpText, parseCommandLine, UsageError } from './command-line.js';
+import { basename } from 'node:path';
+import { type CommandLine, helpText, parseCommandLine } from './command-line.js';
+import { isTold } from './told.js';
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) return print(helpText(version()));
   if (args.includes('--version') || args.includes('-v')) return print(version());
-  const { command, given } = parseCommandLine(args);
-  const { runServer } = await import('./run.js');
-  return runServer(command, given);
+  const line = parseCommandLine(args, basename(process.argv[1] ?? ''));
+  return run(line);
+}
+
+async function run(line: CommandLine): Promise<number> {
+  switch (line.command) {
+    case 'account':
+      return (await import('./commands/account.js')).account(line);
+    case 'connection-string':
+      return (await import('./commands/account.js')).showConnectionString(line);
+    case 'backup':
+      return (await import('./commands/backup.js')).backup(line);
+    case 'restore':
+      return (await import('./commands/backup.js')).restore(line);
+    case 'verify':
+      return (await import('./commands/verify.js')).verify(line);
+    case 'import-azurite':
+      return (await import('./commands/import-azurite.js')).importWorkspace(line);
+    case 'reset':
+      return (await import('./commands/reset.js')).reset(line);
+    default:
+      return (await import('./run.js')).runServer(line.command, line.given);
+  }
 }
 
 function version(): string {
@@ -27,7 +49,6 @@ function print(text: string): number {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const { message, name } = error as Error;
-  console.error(error instanceof UsageError || name === 'AccountError' ? `lazuli: ${message}` : error);
+  console.error(isTold(error) ? `lazuli: ${(error as Error).message}` : error);
   process.exitCode = 1;
 }

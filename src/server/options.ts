@@ -6,7 +6,7 @@
 //   variable  LAZULI_NAME in capitals unless given; Azurite's own names are read too
 //   takes     what the value is called in the help; none: it is a flag
 
-export type OptionGroup = 'data' | 'services' | 'security' | 'output' | 'tests';
+export type OptionGroup = 'data' | 'services' | 'security' | 'output' | 'tests' | 'commands';
 
 export interface Option {
   readonly name: string;
@@ -53,6 +53,10 @@ export const options: readonly Option[] = [
   { name: 'loose', short: 'L',                          group: 'tests',    help: 'taken for Azurite\'s sake; changes nothing' },
   { name: 'skipApiVersionCheck',                        group: 'tests',    help: 'likewise: every version is served', azurite: 'AZURITE_SKIP_API_VERSION_CHECK' },
   { name: 'disableTelemetry',                           group: 'tests',    help: 'likewise: nothing is ever sent' },
+  { name: 'account',                   takes: 'name',   group: 'commands', help: 'reset, connection-string: of this account' },
+  { name: 'incremental',                                group: 'commands', help: 'backup: what changed since the last one' },
+  { name: 'yes', short: 'y',                            group: 'commands', help: 'reset, account delete: do not ask' },
+  { name: 'json',                                       group: 'commands', help: 'answers for programs' },
 ];
 
 export function variableOf(name: string): string {

@@ -1,23 +1,101 @@
 // `lazuli start`: serves until it is told to stop.
 
+import { mkdirSync } from 'node:fs';
 import type { ServiceName } from '../http/call.js';
+import type { Finished } from '../http/exchange.js';
+import { AccessLog } from './access-log.js';
 import type { Given } from './command-line.js';
-import { serve } from './serve.js';
-import { readSettings } from './settings.js';
-
-const all: readonly ServiceName[] = ['blob', 'queue', 'table', 'file'];
+import { type ServerConfig, serviceNames } from './config.js';
+import { dataFolder, isAzuriteWorkspace } from './data-folder.js';
+import type { DebugLog } from './debug-log.js';
+import { type RunningServer, type ServerEvents, serve } from './serve.js';
+import { readSettings, type Settings } from './settings.js';
+import { Terminal } from './terminal.js';
 
 export async function runServer(command: string, given: Given): Promise<number> {
-  const services = command === 'start' ? all : all.filter((name) => name === command);
+  const services = command === 'start' ? serviceNames : serviceNames.filter((name) => name === command);
   const settings = readSettings(given, process.env, services);
-  for (const warning of settings.warnings) console.error(warning);
-  const server = await serve(settings.config, { failed: (error) => console.error(error) });
-  for (const [name, url] of Object.entries(server.urls))
-    console.log(`Lazuli ${name} service listens at ${url}`);
-  console.log('Lazuli is ready');
-  await new Promise<void>((resolve) => {
+  const stopping = untilStopped();
+  const terminal = new Terminal();
+  const log = settings.debugFile === undefined ? undefined : await openLog(settings.debugFile);
+  const access = settings.silent ? undefined : new AccessLog((text) => process.stdout.write(text));
+  const server = await serve(await withCertificate(settings), eventsOf(access, log));
+  try {
+    if (settings.seedFile !== undefined) {
+      const { seedFrom } = await import('./seed.js');
+      await seedFrom(server.store, settings.seedFile);
+    }
+    for (const line of startLines(server, settings, terminal)) {
+      terminal.line(line);
+      log?.said(line);
+    }
+    await stopping;
+  } finally {
+    await server.stop();
+    access?.flush();
+    await log?.close();
+  }
+  return 0;
+}
+
+/** Also while it is still starting: it then stops as soon as it has. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
-  await server.stop();
-  return 0;
+}
+
+async function openLog(file: string): Promise<DebugLog> {
+  const { openDebugLog } = await import('./debug-log.js');
+  return openDebugLog(file);
+}
+
+function eventsOf(access: AccessLog | undefined, log: DebugLog | undefined): ServerEvents {
+  const listeners: ((finished: Finished) => void)[] = [];
+  if (access !== undefined) listeners.push(access.add);
+  if (log !== undefined) listeners.push((finished) => log.finished(finished));
+  return {
+    finished: (finished) => {
+      for (const listener of listeners) listener(finished);
+    },
+    failed: (error, requestId, operation) => {
+      console.error(error);
+      log?.failed(error, requestId, operation);
+    },
+  };
+}
+
+async function withCertificate({ config, devCert }: Settings): Promise<ServerConfig> {
+  if (!devCert) return config;
+  const { developmentCertificate } = await import('./dev-cert.js');
+  if ('memory' in config.data) return { ...config, tls: developmentCertificate(undefined) };
+  const folder = dataFolder(config.data.location);
+  mkdirSync(folder.location, { recursive: true, mode: 0o700 });
+  return { ...config, tls: developmentCertificate(folder) };
+}
+
+const labels: Readonly<Record<ServiceName | 'admin', string>> = {
+  blob: 'Blob',
+  queue: 'Queue',
+  table: 'Table',
+  file: 'File',
+  admin: 'Admin',
+};
+
+function* startLines(server: RunningServer, { config }: Settings, terminal: Terminal): Generator<string> {
+  for (const [name, url] of Object.entries(server.urls)) {
+    const label = `${labels[name as ServiceName]} service`.padEnd(14);
+    yield `${terminal.paint('bold', label)} listens at ${terminal.paint('cyan', url)}`;
+  }
+  if (server.urls.admin !== undefined) yield `Admin token    ${server.token}`;
+  for (const note of server.notes) yield terminal.paint('yellow', note[0]?.toUpperCase() + note.slice(1));
+  if ('memory' in config.data) yield 'Data           in memory: all is gone when it stops';
+  else {
+    yield `Data           ${config.data.location}`;
+    if (isAzuriteWorkspace(config.data.location)) {
+      yield terminal.paint('yellow', 'Azurite has data here, which is left alone. To take it over:');
+      yield `  lazuli import-azurite ${config.data.location}`;
+    }
+  }
+  yield terminal.paint('green', 'Lazuli is ready');
 }

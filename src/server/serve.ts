@@ -1,23 +1,23 @@
-// Wires everything together: the store, the accounts, the services and their listeners.
+// Wires everything together: the store, a listener for each service, and the admin endpoints.
 
-import { join } from 'node:path';
-import type { Clock } from '../base/clock.js';
-import { StateManager } from '../collections/index.js';
-import { openEngine } from '../engine/level.js';
-import { openExtents } from '../extents/extents.js';
+import { hasCode } from '../base/files.js';
+import type { StateManager } from '../collections/index.js';
 import { createAuthorize } from '../http/auth/authorize.js';
 import type { AuthorizeContext } from '../http/auth/types.js';
 import type { ServiceName } from '../http/call.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
 import { requestIds } from '../http/request-ids.js';
-import { AccountStore } from '../services/common/account-store.js';
-import { type ContentStore, openContentStore } from '../services/common/content-store.js';
+import type { AccountStore } from '../services/common/account-store.js';
+import { hasPublishedKey } from '../services/common/accounts.js';
 import { StorageError } from '../services/common/errors.js';
-import { Garbage } from '../services/common/garbage.js';
-import { createStore, type Store } from '../services/common/store.js';
-import type { ServerConfig, ServiceAddress } from './config.js';
-import { type Ground, openService, type ServedService, translateError } from './services.js';
+import { type Admin, openAdmin } from './admin/admin.js';
+import { UsageError } from './command-line.js';
+import { hostAndPort, type ServerConfig, type ServiceAddress, serviceNames } from './config.js';
+import { Faults } from './faults.js';
+import { Metrics } from './metrics.js';
+import { type OpenStore, openStore } from './open-store.js';
+import { type ServedService, translateError } from './services.js';
 
 export interface ServerEvents {
   /** Told of every request, once it is over. */
@@ -26,13 +26,21 @@ export interface ServerEvents {
   readonly failed?: (error: unknown, requestId?: string, operation?: string) => void;
 }
 
+export type Urls = Readonly<Partial<Record<ServiceName | 'admin', string>>>;
+
 export interface RunningServer {
   readonly state: StateManager;
   readonly accounts: AccountStore;
   /** What the handlers of each service work on, for who manages a server from inside its process. */
   readonly services: ReadonlyMap<ServiceName, unknown>;
+  readonly store: OpenStore;
+  readonly faults: Faults;
   /** Where each service listens: `http://127.0.0.1:10000`. */
-  readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
+  readonly urls: Urls;
+  /** What the admin port must be told before it changes anything. */
+  readonly token: string;
+  /** What its operator should know, each a sentence: what was not started, who can reach it. */
+  readonly notes: readonly string[];
   /** One round of what gives space back, which else runs by itself. */
   sweep(): Promise<void>;
   /** Takes nothing new, finishes what it took, and closes the store. */
@@ -40,76 +48,82 @@ export interface RunningServer {
 }
 
 export async function serve(config: ServerConfig, events: ServerEvents = {}): Promise<RunningServer> {
-  const { data } = config;
-  const clock = config.clock === undefined ? {} : { clock: config.clock };
-  const engine = await openEngine(
-    'memory' in data ? { memory: true } : { location: join(data.location, 'store') },
-    clock,
-  );
-  const state = await StateManager.open({ engine, freeze: false });
-  const closing: (() => Promise<void>)[] = [() => engine.close(), () => state.close()];
+  const metrics = new Metrics();
+  const store = await openStore(config, {
+    failed: events.failed,
+    wrote: (group) => metrics.wrote(group),
+  });
+  const closing: (() => Promise<void>)[] = [() => store.close()];
   const stop = async () => {
     for (const close of closing.splice(0).reverse()) await close();
   };
+  const faults = new Faults();
+  const urls: Partial<Record<ServiceName | 'admin', string>> = {};
+  const notes: string[] = [];
+  const told = { ...events, finished: metrics.alongside(events.finished) };
   try {
-    const store = createStore(state);
-    const accounts = await AccountStore.open(store);
-    for (const account of config.accounts) await accounts.ensure(account);
-    const urls: Partial<Record<ServiceName, string>> = {};
-    const services = new Map<ServiceName, unknown>();
-    const garbage = await Garbage.open(store, (error) => events.failed?.(error));
-    closing.push(() => garbage.close());
-    const content = await openContents(config, events, engine.clock, store, closing);
-    for (const served of await openServices(config, { store, accounts, garbage, content }, closing)) {
-      const address = config.services[served.name] as ServiceAddress;
-      const listener = await listen(config, events, served, accounts, address);
+    checkExposure(config, store.accounts, notes);
+    for (const name of serviceNames) {
+      const [address, served] = [config.services[name], store.services.get(name)];
+      if (address === undefined || served === undefined) continue;
+      const listener = await unlessTaken(name, address, notes, () =>
+        listen(config, told, served, store.accounts, address, faults),
+      );
+      if (listener === undefined) continue;
       closing.push(() => listener.stop());
-      services.set(served.name, served.service);
-      urls[served.name] = urlOf(listener, address.host, config.tls !== undefined);
+      urls[name] = urlOf(address.host, listener.address.port, config.tls !== undefined);
     }
-    const sweep = async () => {
-      await garbage.sweep();
-      await content.reclaim.makeRoom();
-    };
-    return { state, accounts, services, urls, sweep, stop };
+    const admin = await startAdmin(config, { store, metrics, faults, urls }, notes);
+    closing.push(() => admin.close());
+    if (admin.url !== undefined) urls.admin = admin.url;
+    const { state, accounts, sweep } = store;
+    const services = new Map([...store.services].map(([name, { service }]) => [name, service]));
+    return { state, accounts, services, store, faults, urls, token: admin.token, notes, sweep, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function openContents(
-  { data }: ServerConfig,
-  events: ServerEvents,
-  clock: Clock,
-  store: Store,
-  closing: (() => Promise<void>)[],
-): Promise<ContentStore> {
-  const place =
-    'memory' in data
-      ? { memory: true as const, limitBytes: data.extentLimitBytes }
-      : { location: join(data.location, 'extents') };
-  const extents = await openExtents(place, { clock });
-  closing.push(() => extents.close());
-  const content = await openContentStore(store, extents, (error) => events.failed?.(error));
-  content.reclaim.start();
-  closing.push(() => content.reclaim.stop());
-  return content;
+/** The published key protects nothing: beyond this machine it is served only to who said so. */
+function checkExposure({ beyondLoopback }: ServerConfig, accounts: AccountStore, notes: string[]): void {
+  const published = accounts.list().find(hasPublishedKey);
+  if (beyondLoopback === undefined || published === undefined) return;
+  const services = beyondLoopback.services.join(', ');
+  const what = `others than this machine reach ${services} with the key of ${published.name}, which everybody knows`;
+  if (!beyondLoopback.told) {
+    throw new UsageError(
+      `${what}: give accounts of your own (AZURITE_ACCOUNTS, or accounts in lazuli.json), rotate its key (lazuli account rotate ${published.name}), or name the host on the command line`,
+    );
+  }
+  notes.push(`warning: ${what}`);
 }
 
-async function openServices(
-  config: ServerConfig,
-  ground: Ground,
-  closing: (() => Promise<void>)[],
-): Promise<ServedService[]> {
-  const opened: ServedService[] = [];
-  for (const name of Object.keys(config.services) as ServiceName[]) {
-    const served = await openService[name]?.(ground);
-    if (served === undefined) continue;
-    opened.push(served);
-    closing.push(async () => served.close?.());
+/** A service whose port is taken is left out where nobody asked for that port, and else it is an error. */
+async function unlessTaken<T>(
+  name: string,
+  address: ServiceAddress,
+  notes: string[],
+  open: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await open();
+  } catch (error) {
+    const where = hostAndPort(address.host, address.port);
+    if (hasCode(error, 'EADDRINUSE')) {
+      if (!address.mayBeSkipped) {
+        throw new UsageError(
+          `${where} is in use, so the ${name} service cannot listen there: stop what uses it, or give another --${name}Port (0 picks a free one)`,
+        );
+      }
+      notes.push(`${name} is not served: ${where} is in use; --${name}Port gives it another port`);
+      return undefined;
+    }
+    if (hasCode(error, 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EAI_AGAIN')) {
+      throw new UsageError(`the ${name} service cannot listen at ${where}: ${(error as Error).message}`);
+    }
+    throw error;
   }
-  return opened;
 }
 
 function listen(
@@ -118,11 +132,12 @@ function listen(
   served: ServedService,
   accounts: AccountStore,
   address: ServiceAddress,
+  faults: Faults,
 ): Promise<Listener> {
   const endpoint = new Endpoint<never>({
     name: served.name,
     service: served.service as never,
-    operations: served.operations,
+    operations: config.testing ? faults.around(served.name, served.operations) : served.operations,
     account: (name) => {
       const account = accounts.get(name);
       if (account === undefined) return undefined;
@@ -154,7 +169,17 @@ function authorizeContext(served: ServedService, accounts: AccountStore): Author
   };
 }
 
-function urlOf(listener: Listener, host: string, secure: boolean): string {
-  const shown = host.includes(':') ? `[${host}]` : host;
-  return `${secure ? 'https' : 'http'}://${shown}:${listener.address.port}`;
+function urlOf(host: string, port: number, secure: boolean): string {
+  return `${secure ? 'https' : 'http'}://${hostAndPort(host, port)}`;
+}
+
+async function startAdmin(
+  config: ServerConfig,
+  parts: { store: OpenStore; metrics: Metrics; faults: Faults; urls: Urls },
+  notes: string[],
+): Promise<Admin> {
+  const admin = await openAdmin({ ...parts, testing: config.testing ?? false });
+  const { admin: address } = config;
+  if (address !== undefined) await unlessTaken('admin', address, notes, () => admin.listen(address));
+  return admin;
 }

@@ -1,5 +1,6 @@
 // The services that there are, each with the table of its operations. A further one is a further row here.
 
+import { assert } from '../base/assert.js';
 import {
   LockTimeoutError,
   mayRetry,
@@ -13,17 +14,20 @@ import { serverBusy } from '../http/errors.js';
 import type { Row } from '../http/operation.js';
 import { queueOperations } from '../http/queue/operations.js';
 import { tableOperations } from '../http/table/operations.js';
+import { clearBlobs } from '../services/blob/clear.js';
 import { containerAccess } from '../services/blob/containers.js';
-import { openBlobService } from '../services/blob/service.js';
+import { type BlobService, openBlobService } from '../services/blob/service.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
 import type { AccountStore } from '../services/common/account-store.js';
 import type { ContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Garbage } from '../services/common/garbage.js';
 import type { Store } from '../services/common/store.js';
+import { clearQueues } from '../services/queue/clear.js';
 import { queuePolicies } from '../services/queue/queues.js';
-import { openQueueService } from '../services/queue/service.js';
-import { openTableService } from '../services/table/service.js';
+import { openQueueService, type QueueService } from '../services/queue/service.js';
+import { clearTables } from '../services/table/clear.js';
+import { openTableService, type TableService } from '../services/table/service.js';
 import { tablePolicies } from '../services/table/tables.js';
 
 /** What the server asks of a service. */
@@ -36,6 +40,8 @@ export interface ServedService {
   policies(account: string, container: string): Promise<readonly AccessPolicy[] | undefined>;
   /** What anybody may read of a container. */
   publicAccess?(account: string, container: string): Promise<'blob' | 'container' | undefined>;
+  /** Removes all that an account holds, whatever leases there are. */
+  clear(account: string): Promise<void>;
   /** Sweeps and whatever else runs in the background ends. */
   close?(): Promise<void>;
 }
@@ -49,6 +55,23 @@ export interface Ground {
   readonly content: ContentStore;
 }
 
+/** What the handlers of each service work on. */
+export interface ServiceTypes {
+  readonly blob: BlobService;
+  readonly queue: QueueService;
+  readonly table: TableService;
+}
+
+/** The service of this name, which is always there. */
+export function serviceOf<Name extends keyof ServiceTypes>(
+  { services }: { readonly services: ReadonlyMap<ServiceName, ServedService> },
+  name: Name,
+): ServiceTypes[Name] {
+  const served = services.get(name);
+  assert(served !== undefined, `there is a ${name} service`);
+  return served.service as ServiceTypes[Name];
+}
+
 export type OpenService = (ground: Ground) => Promise<ServedService>;
 
 export const openService: Partial<Record<ServiceName, OpenService>> = {
@@ -59,6 +82,7 @@ export const openService: Partial<Record<ServiceName, OpenService>> = {
       service,
       operations: blobOperations,
       policies: async (account, name) => (await containerAccess(service.store, [account, name]))?.policies,
+      clear: (account) => clearBlobs(service.store, account),
       publicAccess: async (account, name) => {
         const access = (await containerAccess(service.store, [account, name]))?.publicAccess;
         return access === 'none' ? undefined : access;
@@ -72,6 +96,7 @@ export const openService: Partial<Record<ServiceName, OpenService>> = {
       service,
       operations: tableOperations,
       policies: (account, name) => tablePolicies(service.store, account, name),
+      clear: (account) => clearTables(service.store, account),
     };
   },
   async queue({ store, garbage, accounts }) {
@@ -81,6 +106,7 @@ export const openService: Partial<Record<ServiceName, OpenService>> = {
       service,
       operations: queueOperations,
       policies: (account, name) => queuePolicies(service.store, [account, name]),
+      clear: (account) => clearQueues(service.store, account),
     };
   },
 };

@@ -2,7 +2,6 @@
 // what holds without any of them. What cannot be is refused here, with a sentence that says what to do.
 
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BearerSettings } from '../http/auth/bearer.js';
 import type { ServiceName } from '../http/call.js';
 import type { TlsOptions } from '../http/listen.js';
@@ -11,48 +10,33 @@ import {
   changeSettings,
   createAccount,
   defaultSettings,
-  developmentAccount,
-  hasPublishedKey,
   parseAzuriteAccounts,
 } from '../services/common/accounts.js';
 import { type Given, UsageError } from './command-line.js';
 import {
   defaultExtentLimitBytes,
+  defaultLocation,
   defaultPorts,
+  isLoopbackHost,
   loopback,
   type ServerConfig,
   type ServiceAddress,
+  skippable,
 } from './config.js';
-import { nearest, options, variableOf } from './options.js';
+import { type Environment, Values } from './values.js';
 
 export interface Settings {
   readonly config: ServerConfig;
   readonly silent: boolean;
   readonly debugFile: string | undefined;
   readonly seedFile: string | undefined;
-  readonly testing: boolean;
-  /** Lines for the operator, printed at start. */
-  readonly warnings: readonly string[];
+  /** A certificate is to be made and kept in the data folder. */
+  readonly devCert: boolean;
 }
-
-type Source = 'command line' | 'environment' | 'file';
-
-interface ConfigFile {
-  readonly [option: string]: unknown;
-  readonly accounts?: readonly {
-    readonly name: string;
-    readonly keys: readonly [string, string?];
-    readonly settings?: Readonly<Record<string, unknown>>;
-  }[];
-  readonly bearer?: BearerSettings;
-}
-
-/** Members of lazuli.json that are no options. */
-const fileMembers = ['$schema', 'accounts', 'bearer'];
 
 export function readSettings(
   given: Given,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   services: readonly ServiceName[],
 ): Settings {
   if (environment['AZURITE_DB'] !== undefined) {
@@ -61,6 +45,31 @@ export function readSettings(
     );
   }
   const values = new Values(given, environment);
+  const tls = readTls(values);
+  const devCert = values.flag('devCert');
+  if (devCert && tls !== undefined) throw new UsageError('give --cert or --devCert, not both');
+  return {
+    config: {
+      data: readData(values),
+      services: Object.fromEntries(services.map((name) => [name, addressOf(values, name)])),
+      admin: addressOf(values, 'admin'),
+      ...(services.includes('file') && { smb: addressOf(values, 'smb') }),
+      beyondLoopback: beyondLoopback(values, services),
+      accounts: readAccounts(values, environment),
+      tls,
+      bearer: readBearer(values, tls !== undefined || devCert, services),
+      pathStyleOnly: values.flag('disableProductStyleUrl'),
+      copySources: oneOf(values, 'copySources', ['public', 'any'] as const),
+      testing: values.flag('testing'),
+    },
+    silent: values.flag('silent'),
+    debugFile: values.text('debug'),
+    seedFile: values.text('seed'),
+    devCert,
+  };
+}
+
+function readData(values: Values): ServerConfig['data'] {
   const location = values.text('location');
   const memory = values.flag('inMemoryPersistence');
   if (memory && location !== undefined) {
@@ -71,124 +80,28 @@ export function readSettings(
   const limit = values.number('extentMemoryLimit', 1, 1_000_000);
   if (limit !== undefined && !memory)
     throw new UsageError('--extentMemoryLimit goes with --inMemoryPersistence');
-  const tls = readTls(values);
-  const accounts = readAccounts(values, environment);
-  const warnings = checkHosts(values, services, accounts);
-  return {
-    config: {
-      data: memory
-        ? {
-            memory: true,
-            extentLimitBytes: limit === undefined ? defaultExtentLimitBytes : limit * 1024 * 1024,
-          }
-        : { location: location ?? './lazuli-data' },
-      services: Object.fromEntries(services.map((name) => [name, addressOf(values, name)])),
-      accounts,
-      tls,
-      bearer: readBearer(values, tls, services),
-      pathStyleOnly: values.flag('disableProductStyleUrl'),
-    },
-    silent: values.flag('silent'),
-    debugFile: values.text('debug'),
-    seedFile: values.text('seed'),
-    testing: values.flag('testing'),
-    warnings,
-  };
+  if (!memory) return { location: location ?? defaultLocation };
+  return { memory, extentLimitBytes: limit === undefined ? defaultExtentLimitBytes : limit * 1024 * 1024 };
 }
 
-class Values {
-  readonly file: ConfigFile;
-  readonly #given: Given;
-  readonly #environment: Readonly<Record<string, string | undefined>>;
-
-  constructor(given: Given, environment: Readonly<Record<string, string | undefined>>) {
-    this.#given = given;
-    this.#environment = environment;
-    this.file = {};
-    this.file = readConfigFile(this.text('config'), this.text('location') ?? './lazuli-data');
-  }
-
-  /** Where the value comes from; nothing if it is not given. */
-  source(name: string): Source | undefined {
-    if (this.#given.has(name)) return 'command line';
-    if (this.#variable(name) !== undefined) return 'environment';
-    return this.file[name] === undefined ? undefined : 'file';
-  }
-
-  text(name: string): string | undefined {
-    const value = this.#given.get(name) ?? this.#variable(name) ?? this.file[name];
-    return value === undefined || value === null ? undefined : String(value);
-  }
-
-  flag(name: string): boolean {
-    const text = this.text(name)?.toLowerCase();
-    if (text === undefined || text === 'false' || text === '0') return false;
-    if (text === 'true' || text === '1' || text === '') return true;
-    throw new UsageError(`--${name} is true or false, not ${text}`);
-  }
-
-  number(name: string, least: number, most: number): number | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new UsageError(`--${name} is a number from ${least} to ${most}, not ${text}`);
-    }
-    return value;
-  }
-
-  #variable(name: string): string | undefined {
-    const option = options.find((one) => one.name === name);
-    const azurite = option?.azurite === undefined ? undefined : this.#environment[option.azurite];
-    return this.#environment[variableOf(name)] ?? azurite;
-  }
-}
-
-/** The file that is named, or lazuli.json in the data folder or in this one, if there is one. */
-function readConfigFile(named: string | undefined, location: string): ConfigFile {
-  const candidates = named === undefined ? [join(location, 'lazuli.json'), 'lazuli.json'] : [named];
-  for (const path of candidates) {
-    const text = readIfThere(path, named !== undefined);
-    if (text !== undefined) return checkFile(path, text);
-  }
-  return {};
-}
-
-function readIfThere(path: string, required: boolean): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (!required && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
-  }
-}
-
-function checkFile(path: string, text: string): ConfigFile {
-  let file: unknown;
-  try {
-    file = JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);
-  }
-  if (typeof file !== 'object' || file === null || Array.isArray(file))
-    throw new UsageError(`${path} holds no object`);
-  for (const name of Object.keys(file)) {
-    if (fileMembers.includes(name) || options.some((option) => option.name === name)) continue;
-    const meant = nearest(name);
-    throw new UsageError(
-      `${path}: there is no option ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-    );
-  }
-  return file as ConfigFile;
-}
-
-function addressOf(values: Values, name: ServiceName): ServiceAddress {
-  const keepAlive = values.number(`${name}KeepAliveTimeout`, 0, 86_400);
+function addressOf(values: Values, name: ServiceName | 'smb' | 'admin'): ServiceAddress {
+  const keepAlive = name === 'smb' || name === 'admin' ? undefined : `${name}KeepAliveTimeout`;
+  const seconds = keepAlive === undefined ? undefined : values.number(keepAlive, 0, 86_400);
+  const port = values.number(`${name}Port`, 0, 65_535);
   return {
     host: values.text(`${name}Host`) ?? loopback,
-    port: values.number(`${name}Port`, 0, 65_535) ?? defaultPorts[name],
-    keepAliveMs: keepAlive === undefined ? undefined : keepAlive * 1000,
+    port: port ?? defaultPorts[name],
+    keepAliveMs: seconds === undefined ? undefined : seconds * 1000,
+    mayBeSkipped: port === undefined && skippable.includes(name),
   };
+}
+
+function oneOf<T extends string>(values: Values, name: string, allowed: readonly T[]): T | undefined {
+  const text = values.text(name);
+  if (text === undefined) return undefined;
+  const found = allowed.find((one) => one === text);
+  if (found === undefined) throw new UsageError(`--${name} is ${allowed.join(' or ')}, not ${text}`);
+  return found;
 }
 
 function readTls(values: Values): TlsOptions | undefined {
@@ -210,50 +123,38 @@ function readBytes(option: string, path: string): Buffer {
   }
 }
 
-/** Those of the environment replace the development account; those of the file are added. */
-function readAccounts(values: Values, environment: Readonly<Record<string, string | undefined>>): Account[] {
+/** Those of the environment, and those of the file. None: the store's own, or the development account. */
+function readAccounts(values: Values, environment: Environment): Account[] {
   const named = environment['AZURITE_ACCOUNTS'];
   const accounts = named === undefined ? [] : parseAzuriteAccounts(named);
   for (const { name, keys, settings = {} } of values.file.accounts ?? []) {
     const changes = Object.entries(settings).map(([setting, value]) => [setting, String(value)] as const);
     accounts.push(createAccount(name, keys, changeSettings(defaultSettings, changes)));
   }
-  return accounts.length === 0 ? [developmentAccount] : accounts;
-}
-
-export function isLoopbackHost(host: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])$/i.test(host);
+  return accounts;
 }
 
 /** A host on the command line counts as told; from elsewhere the published key is not served beyond loopback. */
-function checkHosts(
+function beyondLoopback(
   values: Values,
   services: readonly ServiceName[],
-  accounts: readonly Account[],
-): string[] {
-  const published = accounts.find(hasPublishedKey);
-  if (published === undefined) return [];
-  const open = services.filter((name) => !isLoopbackHost(values.text(`${name}Host`) ?? loopback));
-  if (open.length === 0) return [];
-  const what = `${open.join(', ')} would listen beyond this machine with the key of ${published.name}, which everybody knows`;
-  if (open.some((name) => values.source(`${name}Host`) !== 'command line')) {
-    throw new UsageError(
-      `${what}: give accounts of your own (AZURITE_ACCOUNTS or lazuli.json), or --blobHost on the command line`,
-    );
-  }
-  return [`Warning: ${what}.`];
+): ServerConfig['beyondLoopback'] | undefined {
+  const names = [...services, ...(services.includes('file') ? (['smb'] as const) : [])];
+  const open = names.filter((name) => !isLoopbackHost(values.text(`${name}Host`) ?? loopback));
+  if (open.length === 0) return undefined;
+  return { services: open, told: open.every((name) => values.source(`${name}Host`) === 'command line') };
 }
 
 function readBearer(
   values: Values,
-  tls: TlsOptions | undefined,
+  secure: boolean,
   services: readonly ServiceName[],
 ): BearerSettings | undefined {
   const level = values.text('oauth');
   if (level === undefined) return values.file.bearer;
   if (level !== 'basic')
     throw new UsageError(`--oauth takes basic, not ${level}; a real issuer goes into lazuli.json as bearer`);
-  if (tls === undefined) throw new UsageError('--oauth basic needs HTTPS: give --cert and --key');
+  if (!secure) throw new UsageError('--oauth basic needs HTTPS: give --cert and --key, or --devCert');
   if (services.some((name) => !isLoopbackHost(values.text(`${name}Host`) ?? loopback))) {
     throw new UsageError(
       '--oauth basic takes tokens without verifying them, so it is served on loopback alone',

@@ -34,3 +34,8 @@ export function createStore(state: StateManager): Store {
       }),
   };
 }
+
+/** A service's store whose operations are part of this transaction, instead of one each of their own. */
+export function within<S extends Store>(store: S, tx: Transaction): S {
+  return { ...store, run: (operation: (tx: Transaction) => Promise<unknown>) => operation(tx) };
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { element, readElement, readElements } from './der.js';
+import { element, readElement, readElements } from '../../base/der.js';
 import { FailedLogons, logonDelayMs } from './failed-logons.js';
 import { readAuthenticate, readNegotiate } from './ntlm.js';
 import { offerToken, readToken, responseToken } from './spnego.js';

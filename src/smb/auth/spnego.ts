@@ -4,7 +4,7 @@
 // Clients send a GSS-API wrapped NegTokenInit first, then NegTokenResp; the Linux kernel sends NTLM tokens
 // with no wrapping at all, and is answered in kind.
 
-import { contentOf, type Element, element, readElement, readElements } from './der.js';
+import { contentOf, type Element, element, readElement, readElements } from '../../base/der.js';
 
 const oid = 0x06;
 const octets = 0x04;

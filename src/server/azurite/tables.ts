@@ -1,0 +1,63 @@
+// Tables and their entities, with their Timestamps.
+
+import { readInsert } from '../../http/table/entity-reader.js';
+import { checkPolicies } from '../../services/common/access-policy.js';
+import { orThrow } from '../../services/common/errors.js';
+import { checkEntity, type EntityInput } from '../../services/table/entity.js';
+import { findTable, rowKeyOf, type TableStore, tableKey } from '../../services/table/model.js';
+import { createTable, setPolicies } from '../../services/table/tables.js';
+import { serviceOf } from '../services.js';
+import { type Import, policiesOf, stampOf } from './import.js';
+import type { AzuriteEntity, AzuriteTable } from './workspace.js';
+
+const atOnce = 200;
+
+export async function importTables(run: Import): Promise<void> {
+  const { store } = serviceOf(run.store, 'table');
+  for (const table of run.workspace.tables) {
+    const key = tableKey(table.account, table.table);
+    if (await store.run((tx) => store.tables.has(tx, key, { lock: 'none' }))) {
+      run.note(`table ${table.account}/${table.table} is here already and was left alone`);
+      continue;
+    }
+    await createTable(store, table.account, table.table);
+    await setPolicies(store, table.account, table.table, checkPolicies(policiesOf(table.tableAcl), 'table'));
+    run.count('tables');
+    await importEntities(store, run, table);
+  }
+}
+
+async function importEntities(store: TableStore, run: Import, table: AzuriteTable): Promise<void> {
+  const entities = run.workspace.entities(table);
+  for (let at = 0; at < entities.length; at += atOnce) {
+    const batch = entities.slice(at, at + atOnce).flatMap((entity) => {
+      const input = inputOf(entity);
+      if (input !== undefined) return [{ input, stamp: stampOf(entity.lastModifiedTime) }];
+      run.note(
+        `entity ${entity.PartitionKey}/${entity.RowKey} of table ${table.table} was left out: it is not valid`,
+      );
+      return [];
+    });
+    await store.run(async (tx) => {
+      const { id } = await findTable(store, tx, tableKey(table.account, table.table));
+      for (const { input, stamp } of batch) {
+        await store.entities.set(tx, rowKeyOf(id, input), { stamp, properties: input.properties });
+      }
+    });
+    for (const _ of batch) run.count('entities');
+  }
+}
+
+const typeSuffix = '@odata.type';
+
+/** Azurite keeps what a client sent, with the text of a Guid in Base64. */
+function inputOf({ PartitionKey, RowKey, properties }: AzuriteEntity): EntityInput | undefined {
+  const members: Record<string, unknown> = { PartitionKey, RowKey };
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith('Timestamp') || name.startsWith('odata.')) continue;
+    const isGuid = properties[`${name}${typeSuffix}`] === 'Edm.Guid' && typeof value === 'string';
+    members[name] = isGuid && !value.includes('-') ? Buffer.from(value, 'base64').toString() : value;
+  }
+  const read = readInsert(Buffer.from(JSON.stringify(members)));
+  return read.ok && checkEntity(read.value).ok ? orThrow(read) : undefined;
+}

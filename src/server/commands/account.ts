@@ -1,0 +1,126 @@
+// `lazuli account ...` and `lazuli connection-string`. Keys are told when they are made, and never again but in the
+// connection string of who owns the data.
+
+import { type CommandLine, UsageError } from '../command-line.js';
+import { defaultPorts, loopback } from '../config.js';
+import { connectionString } from '../connection-string.js';
+import { client, confirm, type Reach, reach, word } from './reach.js';
+
+const usage = `account create <name> [setting=value ...]
+  account list
+  account rotate <name> [1|2]
+  account set <name> <setting>=<value> ...
+  account delete <name>`;
+
+type Step = (line: CommandLine, at: Reach) => Promise<number>;
+
+const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, delete: remove };
+
+export function account(line: CommandLine): Promise<number> {
+  const step = steps[line.words[0] ?? 'list'];
+  if (step === undefined) throw new UsageError(`there is no account ${line.words[0]}:\n  ${usage}`);
+  return step(line, reach(line));
+}
+
+async function create(line: CommandLine, at: Reach): Promise<number> {
+  const name = word(line, 1, 'a name: account create <name>');
+  await using admin = await client(at, 'make');
+  const made = (await admin.call('POST', '/api/accounts', {
+    name,
+    settings: settingsOf(line.words.slice(2)),
+  })) as {
+    name: string;
+    keys: string[];
+  };
+  at.tell(made, [
+    `Account ${made.name} is there. Its keys are shown once, here:`,
+    '',
+    ...made.keys.map((key, index) => `key ${index + 1}  ${key}`),
+    '',
+    `lazuli connection-string ${made.name} tells clients how to connect.`,
+  ]);
+  return 0;
+}
+
+interface Listed {
+  readonly name: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+async function list(_: CommandLine, at: Reach): Promise<number> {
+  await using admin = await client(at);
+  const accounts = (await admin.call('GET', '/api/accounts')) as Listed[];
+  at.tell(
+    accounts,
+    accounts.flatMap(({ name, settings }) => [at.terminal.paint('bold', name), ...described(settings)]),
+  );
+  return 0;
+}
+
+function described(settings: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(settings).map(([name, value]) => `  ${name.padEnd(25)} ${value}`);
+}
+
+async function rotate(line: CommandLine, at: Reach): Promise<number> {
+  const name = word(line, 1, 'a name: account rotate <name> [1|2]');
+  await using admin = await client(at);
+  const made = (await admin.call('POST', `/api/accounts/${name}/rotate`, {
+    key: Number(line.words[2] ?? 1),
+  })) as {
+    which: number;
+    key: string;
+  };
+  at.tell(made, [`Key ${made.which} of ${name} is from now on, and shown once, here:`, '', made.key]);
+  return 0;
+}
+
+async function set(line: CommandLine, at: Reach): Promise<number> {
+  const name = word(line, 1, 'a name: account set <name> <setting>=<value> ...');
+  word(line, 2, 'a setting: account set <name> <setting>=<value> ...');
+  await using admin = await client(at);
+  const settings = settingsOf(line.words.slice(2));
+  const changed = (await admin.call('PATCH', `/api/accounts/${name}`, { settings })) as Listed;
+  at.tell(changed, [at.terminal.paint('bold', name), ...described(changed.settings)]);
+  return 0;
+}
+
+async function remove(line: CommandLine, at: Reach): Promise<number> {
+  const name = word(line, 1, 'a name: account delete <name>');
+  await confirm(at, `Delete account ${name} with all that it holds`);
+  await using admin = await client(at);
+  at.tell(await admin.call('DELETE', `/api/accounts/${name}`), [`Account ${name} is gone.`]);
+  return 0;
+}
+
+function settingsOf(words: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    words.map((text) => {
+      const [, name, value] = /^(\w+)=(.*)$/.exec(text) ?? [];
+      if (name === undefined || value === undefined) throw new UsageError(`${text} is not setting=value`);
+      return [name, value];
+    }),
+  );
+}
+
+const development = 'devstoreaccount1';
+
+export async function showConnectionString(line: CommandLine): Promise<number> {
+  const at = reach(line);
+  const name = line.words[0] ?? at.values.text('account') ?? development;
+  await using admin = await client(at, 'make');
+  const told = (await admin.call('GET', `/api/accounts/${name}/connection-string`)) as {
+    connectionString: string;
+  };
+  at.tell(told, [admin.isRemote ? told.connectionString : withUsualPorts(told.connectionString)]);
+  return 0;
+}
+
+/** No server runs: it will be where it is by default. */
+function withUsualPorts(text: string): string {
+  const [, name = '', key = ''] = /AccountName=([^;]*);AccountKey=([^;]*)/.exec(text) ?? [];
+  const { smb: _, admin: __, ...ports } = defaultPorts;
+  const urls = Object.fromEntries(
+    Object.entries(ports).map(([service, port]) => [service, `http://${loopback}:${port}`]),
+  );
+  return connectionString({ name, keys: [key] }, urls);
+}

@@ -1,0 +1,65 @@
+// What all commands have in common: which data folder they mean, and how they tell what came of it.
+
+import { existsSync } from 'node:fs';
+import { type AdminClient, connect } from '../admin/client.js';
+import { type CommandLine, UsageError } from '../command-line.js';
+import { defaultLocation } from '../config.js';
+import { dataFolder } from '../data-folder.js';
+import { Terminal } from '../terminal.js';
+import { Values } from '../values.js';
+
+export interface Reach {
+  readonly location: string;
+  readonly values: Values;
+  readonly terminal: Terminal;
+  /** For a program, as JSON; for a person, as these lines. */
+  tell(result: unknown, lines: readonly string[]): void;
+}
+
+export function reach({ given }: CommandLine): Reach {
+  const values = new Values(given, process.env);
+  const terminal = new Terminal();
+  const asJson = values.flag('json');
+  return {
+    location: values.text('location') ?? defaultLocation,
+    values,
+    terminal,
+    tell(result, lines) {
+      terminal.done();
+      if (asJson) terminal.line(JSON.stringify(result, null, 2));
+      else for (const line of lines) terminal.line(line);
+    },
+  };
+}
+
+/** The server that runs on this data, or the data itself. */
+export async function client(
+  { location }: Reach,
+  missing: 'refuse' | 'make' = 'refuse',
+): Promise<AdminClient> {
+  if (missing === 'refuse' && !existsSync(dataFolder(location).store)) {
+    throw new UsageError(`there is no data in ${location}: give --location`);
+  }
+  return connect(location);
+}
+
+/** The word in this place, which must be there. */
+export function word(line: CommandLine, at: number, what: string): string {
+  const found = line.words[at];
+  if (found === undefined) throw new UsageError(`${line.command} needs ${what}`);
+  return found;
+}
+
+/** Asks on a terminal; elsewhere `--yes` must have been given. */
+export async function confirm({ values }: Reach, question: string): Promise<void> {
+  if (values.flag('yes')) return;
+  if (!process.stdin.isTTY) throw new UsageError(`${question}? Nobody is here to ask: give --yes`);
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    if (/^y(es)?$/i.test((await lines.question(`${question}? [y/N] `)).trim())) return;
+  } finally {
+    lines.close();
+  }
+  throw new UsageError('nothing was changed');
+}

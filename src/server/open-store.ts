@@ -1,0 +1,96 @@
+// The store of a server, open: the engine, the collections, the accounts, the bytes and the services on them,
+// with nobody listening yet. Commands that find no server running work on this.
+
+import { StateManager } from '../collections/index.js';
+import type { Engine } from '../engine/engine.js';
+import type { GroupInfo } from '../engine/groups.js';
+import { openEngine } from '../engine/level.js';
+import { type Extents, openExtents } from '../extents/extents.js';
+import type { ServiceName } from '../http/call.js';
+import { AccountStore } from '../services/common/account-store.js';
+import { developmentAccount } from '../services/common/accounts.js';
+import { openContentStore } from '../services/common/content-store.js';
+import { Garbage } from '../services/common/garbage.js';
+import { createStore } from '../services/common/store.js';
+import { type ServerConfig, serviceNames } from './config.js';
+import { type DataFolder, dataFolder } from './data-folder.js';
+import { type Ground, openService, type ServedService } from './services.js';
+
+export interface OpenStore extends Ground {
+  readonly engine: Engine;
+  readonly state: StateManager;
+  readonly extents: Extents;
+  /** Nothing in memory. */
+  readonly folder: DataFolder | undefined;
+  /** All there are, also those that are not listened for: their garbage is swept, their data can be reset. */
+  readonly services: ReadonlyMap<ServiceName, ServedService>;
+  /** One round of what gives space back, which else runs by itself. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StoreEvents {
+  /** Something that broke in the background. */
+  readonly failed?: ((error: unknown) => void) | undefined;
+  /** Told of each group of commits that reached the disk. */
+  readonly wrote?: ((group: GroupInfo) => void) | undefined;
+}
+
+export async function openStore(
+  { data, clock, accounts: wanted }: Pick<ServerConfig, 'data' | 'clock' | 'accounts'>,
+  { failed = () => {}, wrote }: StoreEvents = {},
+): Promise<OpenStore> {
+  const folder = 'memory' in data ? undefined : dataFolder(data.location);
+  const closing: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const one of closing.splice(0).reverse()) await one();
+  };
+  try {
+    const engine = await openEngine(folder === undefined ? { memory: true } : { location: folder.store }, {
+      ...(clock && { clock }),
+      ...(wrote && { wrote }),
+    });
+    closing.push(() => engine.close());
+    const state = await StateManager.open({ engine, freeze: false });
+    closing.push(() => state.close());
+    const store = createStore(state);
+    const accounts = await AccountStore.open(store);
+    for (const account of wanted) await accounts.ensure(account);
+    if (accounts.list().length === 0) await accounts.ensure(developmentAccount);
+    const garbage = await Garbage.open(store, failed);
+    closing.push(() => garbage.close());
+    const place =
+      'memory' in data
+        ? { memory: true as const, limitBytes: data.extentLimitBytes }
+        : { location: dataFolder(data.location).extents };
+    const extents = await openExtents(place, { clock: engine.clock });
+    closing.push(() => extents.close());
+    const content = await openContentStore(store, extents, failed);
+    content.reclaim.start();
+    closing.push(() => content.reclaim.stop());
+    const ground = { store, accounts, garbage, content };
+    const services = await openServices(ground, closing);
+    const sweep = async () => {
+      await garbage.sweep();
+      await content.reclaim.makeRoom();
+    };
+    return { ...ground, engine, state, extents, folder, services, sweep, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openServices(
+  ground: Ground,
+  closing: (() => Promise<void>)[],
+): Promise<Map<ServiceName, ServedService>> {
+  const opened = new Map<ServiceName, ServedService>();
+  for (const name of serviceNames) {
+    const served = await openService[name]?.(ground);
+    if (served === undefined) continue;
+    opened.set(name, served);
+    closing.push(async () => served.close?.());
+  }
+  return opened;
+}

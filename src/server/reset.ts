@@ -1,0 +1,22 @@
+// Deleting all data, or that of one account. A server that runs goes on with what is left: nothing.
+
+import { UsageError } from './command-line.js';
+import type { OpenStore } from './open-store.js';
+
+/** All that the account holds. The account stays, with its keys. */
+export async function resetAccount(
+  { services, accounts }: OpenStore,
+  name: string,
+): Promise<{ account: string }> {
+  if (accounts.get(name) === undefined) throw new UsageError(`there is no account ${name}`);
+  for (const service of services.values()) await service.clear(name);
+  return { account: name };
+}
+
+/** Everything: what all accounts hold, and collections of programs that use the library. Accounts stay. */
+export async function resetAll(store: OpenStore): Promise<{ accounts: string[] }> {
+  const names = store.accounts.list().map(({ name }) => name);
+  for (const name of names) await resetAccount(store, name);
+  for (const collection of await store.state.list()) await store.state.remove(collection.name);
+  return { accounts: names };
+}

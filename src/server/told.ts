@@ -1,0 +1,22 @@
+// Errors whose message says all there is to say to whoever runs the program: no stack helps them.
+
+const names = new Set([
+  'UsageError',
+  'AccountError',
+  'StorageError',
+  'FolderInUseError',
+  'FormatError',
+  'DamageError',
+  'BackupInProgressError',
+  'MissingFullBackupError',
+  'BrokenChainError',
+  'ReadOnlyError',
+  'NoSpaceError',
+]);
+
+export function isTold(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (names.has(at.name) || names.has(at.constructor.name)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,123 @@
+// Reads everything that is stored, and says what is damaged: every record, and every extent with its checksums. A
+// damaged extent is told with the blobs it belongs to.
+
+import { DamageError } from '../base/errors.js';
+import type { Transaction } from '../collections/index.js';
+import { SegmentGoneError } from '../extents/errors.js';
+import type { Extent } from '../extents/extents.js';
+import type { BlobContent, BlobStore } from '../services/blob/model.js';
+import { openContentRows, placeOf, unpackPiece } from '../services/common/content-rows.js';
+import type { Progress } from './admin/calls.js';
+import type { OpenStore } from './open-store.js';
+import { serviceOf } from './services.js';
+
+export interface ContentsReport {
+  readonly rows: number;
+  readonly extents: number;
+  readonly bytes: number;
+  /** A sentence each. */
+  readonly damage: readonly string[];
+}
+
+export async function verifyContents(
+  store: OpenStore,
+  progress: (done: Progress) => void,
+): Promise<ContentsReport> {
+  const damage: string[] = [];
+  const rows = await readRows(store, damage, progress);
+  using _pinned = store.extents.pinAll();
+  const found = await readExtents(store, progress);
+  for (const { key, message } of found.damaged) {
+    const owners = await ownersOf(store, key);
+    damage.push(owners.length === 0 ? message : `${message}; it belongs to ${owners.join(', ')}`);
+  }
+  return { rows, extents: found.extents, bytes: found.bytes, damage };
+}
+
+const pageSize = { limit: 1000, maxBytes: 4 * 1024 * 1024 };
+
+/** Each is checked as it is read. */
+async function readRows({ engine }: OpenStore, damage: string[], progress: (done: Progress) => void) {
+  using snapshot = engine.snapshot();
+  let count = 0;
+  let from: Uint8Array = Buffer.alloc(0);
+  try {
+    for (;;) {
+      const { rows, more } = await snapshot.range(from, undefined, pageSize);
+      count += rows.length;
+      progress({ what: 'rows', done: count });
+      const last = rows.at(-1);
+      if (!more || last === undefined) return count;
+      from = Buffer.concat([last.key, Buffer.of(0)]);
+    }
+  } catch (error) {
+    if (!(error instanceof DamageError)) throw error;
+    damage.push(error.message);
+    return count;
+  }
+}
+
+interface Damaged {
+  readonly key: readonly [segment: number, offset: number];
+  readonly message: string;
+}
+
+async function readExtents(
+  { state, extents }: OpenStore,
+  progress: (done: Progress) => void,
+): Promise<{ extents: number; bytes: number; damaged: Damaged[] }> {
+  const rows = await openContentRows(state);
+  const damaged: Damaged[] = [];
+  let [count, bytes] = [0, 0];
+  await using tx = state.begin();
+  for await (const [key, row] of rows.extents.entries(tx)) {
+    const place = placeOf(key, row);
+    count++;
+    if (place === undefined) continue;
+    try {
+      using reader = extents.read(place);
+      for await (const chunk of reader) bytes += chunk.length;
+    } catch (error) {
+      if (!(error instanceof DamageError || error instanceof SegmentGoneError)) throw error;
+      damaged.push({ key, message: error.message });
+    }
+    if (count % 64 === 0) progress({ what: 'bytes', done: bytes });
+  }
+  return { extents: count, bytes, damaged };
+}
+
+/** The blobs, snapshots and versions whose bytes lie in this extent. */
+async function ownersOf(open: OpenStore, damaged: Damaged['key']): Promise<string[]> {
+  const { store } = serviceOf(open, 'blob');
+  const owners: string[] = [];
+  await using tx = store.state.begin();
+  const containers = new Map<number, string>();
+  for await (const [[account, name], { id }] of store.containers.entries(tx)) {
+    containers.set(id, `${account}/${name}`);
+  }
+  const kinds = [
+    ['blob', store.blobs],
+    ['snapshot of', store.snapshots],
+    ['version of', store.versions],
+  ] as const;
+  for (const [kind, dictionary] of kinds) {
+    for await (const [key, record] of dictionary.entries(tx)) {
+      if (!('content' in record) || !(await liesIn(store, tx, record.content, damaged))) continue;
+      owners.push(`${kind} ${containers.get(key[0]) ?? '?'}/${key[1]}`);
+    }
+  }
+  return owners;
+}
+
+async function liesIn(
+  store: BlobStore,
+  tx: Transaction,
+  content: BlobContent,
+  [segment, offset]: Damaged['key'],
+): Promise<boolean> {
+  const isIt = (extent: Extent) => extent.segment === segment && extent.offset === offset;
+  if (content.kind === 'piece') return isIt(unpackPiece(content.piece).extent);
+  if (content.kind === 'empty') return false;
+  const slices = await store.slices.touched(tx, content.map, { start: 0, end: Number.MAX_SAFE_INTEGER });
+  return slices.some(({ source }) => source.kind === 'extent' && isIt(source.extent));
+}
