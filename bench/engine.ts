@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { openEngine } from '#src/engine/level.js';
 import { clientCounts, percentile, runCommits, writeLargeFiles } from './engine/commits.js';
-import { anonymousMiB, fill, fillLevel, randomKeys, readEngine, readLevel } from './engine/reads.js';
+import { memoryOf } from './engine/memory.js';
+import { fill, fillLevel, randomKeys, readEngine, readLevel } from './engine/reads.js';
 import { engineTarget, levelTarget, lmdbTarget, type Target } from './engine/targets.js';
 import type { Bench, Size } from './main.js';
 
@@ -106,8 +107,8 @@ async function benchReads(size: Size, folder: string, keys: number, print: Print
   await filling.close();
   const engine = await openEngine({ location });
   const ours = await readEngine(engine, wanted);
-  const memory = anonymousMiB();
   await engine.close();
+  const memory = memoryOf(location, keys, readCounts[size]);
   const level = await fillLevel(join(folder, `level-${keys}`), keys);
   const bare = await readLevel(level, wanted);
   await level.close();
@@ -121,7 +122,7 @@ async function benchReads(size: Size, folder: string, keys: number, print: Print
   row('rows of pages of 100', ours.range, bare.range);
   row('snapshots taken and closed', ours.snapshot);
   row('get from a snapshot', ours.snapshotGet);
-  if (memory !== undefined) print(`anonymous memory: ${Math.round(memory)} MiB`);
+  if (memory !== undefined) print(`anonymous memory of a process that reads them: ${memory} MiB`);
   return ours.sum;
 }
 

@@ -1,5 +1,9 @@
-// `node build/bench/main.js NAME [small]` answers one question about speed; without a name it lists them.
-// Each file has a fixed seed, two sizes and a checksum of what it did; the small size runs with the tests.
+// `npm run bench -- NAME [small] [--save]` answers one question about speed; without a name it lists them.
+// With --save the answer is kept in bench/results. Each file has a fixed seed, two sizes and a checksum of what it did; the small size runs with the tests.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, platform, release, totalmem } from 'node:os';
+import { join } from 'node:path';
 
 export type Size = 'small' | 'full';
 
@@ -13,17 +17,34 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   http: async () => (await import('./http.js')).httpBench,
 };
 
-if (process.argv[1] === import.meta.filename) {
-  const name = process.argv[2] ?? '';
+if (process.argv[1] === import.meta.filename) await main(process.argv.slice(2));
+
+async function main(words: readonly string[]): Promise<void> {
+  const [name = '', ...options] = words;
   const load = benches[name];
-  if (load) {
-    const run = await load();
-    const checksum = await run(process.argv[3] === 'small' ? 'small' : 'full', console.log);
-    console.log(`checksum ${checksum}`);
-  } else {
+  if (load === undefined) {
     console.error(
-      `usage: node build/bench/main.js NAME [small]\nwhere NAME is one of: ${Object.keys(benches).join(', ')}`,
+      `usage: npm run bench -- NAME [small] [--save]\nwhere NAME is one of: ${Object.keys(benches).join(', ')}`,
     );
     process.exitCode = 1;
+    return;
   }
+  const lines: string[] = [];
+  const print = (line: string): void => {
+    console.log(line);
+    lines.push(line);
+  };
+  const run = await load();
+  print(`checksum ${await run(options.includes('small') ? 'small' : 'full', print)}`);
+  if (options.includes('--save')) save(name, lines);
+}
+
+/** Kept with the date and the hardware behind it: a number without them says nothing. */
+function save(name: string, lines: readonly string[]): void {
+  const [cpu] = cpus();
+  const date = new Date().toISOString().slice(0, 10);
+  const hardware = `${cpus().length} x ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, Node ${process.version}`;
+  const folder = join(import.meta.dirname, '../../bench/results');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}-${date}.txt`), `${date}\n${hardware}\n\n${lines.join('\n')}\n`);
 }

@@ -1,6 +1,5 @@
-// How fast is it read: by key, by range, from snapshots; and what does it hold in memory.
+// How fast is it read: by key, by range, from snapshots.
 
-import { readFileSync } from 'node:fs';
 import { ClassicLevel } from 'classic-level';
 import { seededRandom } from '#src/base/random.js';
 import type { Awaitable, Engine, Versioned } from '#src/engine/engine.js';
@@ -101,14 +100,4 @@ export async function readLevel(
     await iterator.close();
   });
   return { get, range: range * pageRows };
-}
-
-/** Anonymous memory of this process in MiB; mapped files do not count. Nothing where the system does not tell. */
-export function anonymousMiB(): number | undefined {
-  try {
-    const status = readFileSync('/proc/self/status', 'latin1');
-    return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
-  } catch {
-    return undefined;
-  }
 }
