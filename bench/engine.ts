@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import { openEngine } from '#src/engine/level.js';
 import { clientCounts, percentile, runCommits, writeLargeFiles } from './engine/commits.js';
 import { memoryOf } from './engine/memory.js';
-import { fill, fillLevel, randomKeys, readEngine, readLevel } from './engine/reads.js';
+import { fill, fillLevel, type ReadSpeeds, randomKeys, readEngine, readLevel } from './engine/reads.js';
 import { engineTarget, levelTarget, lmdbTarget, type Target } from './engine/targets.js';
 import type { Bench, Size } from './main.js';
 
@@ -105,25 +105,29 @@ async function benchReads(size: Size, folder: string, keys: number, print: Print
   const filling = await openEngine({ location });
   await fill(filling, keys);
   await filling.close();
-  const engine = await openEngine({ location });
-  const ours = await readEngine(engine, wanted);
-  await engine.close();
   const memory = memoryOf(location, keys, readCounts[size]);
+  const engine = await openEngine({ location });
   const level = await fillLevel(join(folder, `level-${keys}`), keys);
-  const bare = await readLevel(level, wanted);
+  const ours: ReadSpeeds[] = [];
+  const bare: Pick<ReadSpeeds, 'get' | 'range'>[] = [];
+  for (let round = 0; round < rounds[size]; round++) {
+    ours.push(await readEngine(engine, wanted));
+    bare.push(await readLevel(level, wanted));
+  }
+  await engine.close();
   await level.close();
+  const of = (name: 'get' | 'range' | 'snapshot' | 'snapshotGet'): string =>
+    column(Math.round(median(ours.map((speeds) => speeds[name]))));
+  const beside = (name: 'get' | 'range'): string =>
+    column(Math.round(median(bare.map((speeds) => speeds[name]))));
   print('');
-  print(`reads a second of ${keys} keys${column('engine')}${column('classic-level')}`);
-  const row = (name: string, speed: number, other?: number): void =>
-    print(
-      `${name.padEnd(30)}${column(Math.round(speed))}${other === undefined ? '' : column(Math.round(other))}`,
-    );
-  row('get', ours.get, bare.get);
-  row('rows of pages of 100', ours.range, bare.range);
-  row('snapshots taken and closed', ours.snapshot);
-  row('get from a snapshot', ours.snapshotGet);
+  print(`${`reads a second of ${keys} keys`.padEnd(34)}${column('engine')}${column('classic-level')}`);
+  print(`${'get'.padEnd(34)}${of('get')}${beside('get')}`);
+  print(`${'rows of pages of 100'.padEnd(34)}${of('range')}${beside('range')}`);
+  print(`${'snapshots taken and closed'.padEnd(34)}${of('snapshot')}`);
+  print(`${'get from a snapshot'.padEnd(34)}${of('snapshotGet')}`);
   if (memory !== undefined) print(`anonymous memory of a process that reads them: ${memory} MiB`);
-  return ours.sum;
+  return ours[0]?.sum ?? 0;
 }
 
 function median(values: readonly number[]): number {

@@ -5,8 +5,9 @@
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { seededRandom } from '#src/base/random.js';
 import { openEngine } from '#src/engine/level.js';
-import { randomKeys } from './reads.js';
+import { keyOf } from './reads.js';
 
 /** Anonymous memory in MiB, without mapped files; nothing where the system does not tell. */
 export function memoryOf(location: string, keys: number, reads: number): number | undefined {
@@ -18,9 +19,12 @@ export function memoryOf(location: string, keys: number, reads: number): number 
 if (process.argv[1] === import.meta.filename) {
   const [location = '', keys = '', reads = ''] = process.argv.slice(2);
   const engine = await openEngine({ location });
-  for (const key of randomKeys(Number(keys), Number(reads))) await engine.get(key);
-  for (const key of randomKeys(Number(keys), Number(reads) / 100))
-    await engine.range(key, undefined, { limit: 100 });
+  const random = seededRandom(5);
+  for (let number = 0; number < Number(reads); number++) {
+    const key = keyOf(Math.floor(random() * Number(keys)));
+    await engine.get(key);
+    if (number % 100 === 0) await engine.range(key, undefined, { limit: 100 });
+  }
   try {
     const anonymous = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'latin1'));
     process.stdout.write(`${Math.round(Number(anonymous?.[1]) / 1024)}`);
