@@ -73,7 +73,61 @@ service.delete_table('people')
 print('ok')
 `;
 
+const blobs = `
+import os
+from azure.storage.blob import BlobServiceClient, BlobLeaseClient, generate_container_sas, ContainerClient, ContainerSasPermissions
+from azure.core import MatchConditions
+from azure.core.exceptions import ResourceModifiedError, ResourceExistsError, HttpResponseError
+from datetime import datetime, timedelta
+service = BlobServiceClient.from_connection_string(os.environ['CONNECTION'], max_block_size=256*1024, max_single_put_size=64*1024)
+container = service.create_container('photos', metadata={'a': '1'})
+blob = container.get_blob_client('dir/c\u00e4t <1>.bin')
+body = os.urandom(1_500_000)
+blob.upload_blob(body, metadata={'colour': 'blue'}, max_concurrency=4)
+assert blob.download_blob(max_concurrency=4).readall() == body
+assert blob.download_blob(offset=1000, length=300_000).readall() == body[1000:301_000]
+try:
+    blob.upload_blob(b'again')
+    raise SystemExit('overwritten')
+except ResourceExistsError as error:
+    assert error.error_code == 'BlobAlreadyExists', error.error_code
+etag = blob.get_blob_properties().etag
+blob.set_blob_metadata({'colour': 'red'}, etag=etag, match_condition=MatchConditions.IfNotModified)
+try:
+    blob.set_blob_metadata({}, etag=etag, match_condition=MatchConditions.IfNotModified)
+    raise SystemExit('a stale etag was taken')
+except ResourceModifiedError as error:
+    assert error.error_code == 'ConditionNotMet', error.error_code
+lease = blob.acquire_lease(15)
+try:
+    blob.delete_blob()
+    raise SystemExit('deleted without the lease')
+except HttpResponseError as error:
+    assert error.error_code == 'LeaseIdMissing', error.error_code
+lease.release()
+snapshot = blob.create_snapshot()
+blob.upload_blob(b'small', overwrite=True)
+old = service.get_blob_client('photos', blob.blob_name, snapshot=snapshot['snapshot'])
+assert old.download_blob().readall() == body
+copy = container.get_blob_client('copy')
+assert copy.start_copy_from_url(blob.url)['copy_status'] == 'success'
+assert copy.download_blob().readall() == b'small'
+log = container.get_blob_client('log')
+log.create_append_blob()
+for part in (b'one', b'two'): log.append_block(part)
+assert log.download_blob().readall() == b'onetwo'
+assert [b.name for b in container.list_blobs()] == ['copy', blob.blob_name, 'log']
+assert sorted(b.name for b in container.walk_blobs()) == ['copy', 'dir/', 'log']
+sas = generate_container_sas(service.account_name, 'photos', account_key=service.credential.account_key, permission=ContainerSasPermissions(read=True, list=True), expiry=datetime.utcnow() + timedelta(minutes=5))
+guest = ContainerClient.from_container_url(container.url.split('?')[0] + '?' + sas)
+assert len(list(guest.list_blobs())) == 3
+container.delete_blob(blob.blob_name, delete_snapshots='include')
+service.delete_container('photos')
+print('ok')
+`;
+
 for (const [name, service, script] of [
+  ['azure.storage.blob', 'blob', blobs],
   ['azure.storage.queue', 'queue', queues],
   ['azure.data.tables', 'table', tables],
 ] as const) {
