@@ -68,7 +68,7 @@ export async function openStore(
     const content = await openContentStore(store, extents, failed);
     content.reclaim.start();
     closing.push(() => content.reclaim.stop());
-    const ground = { store, accounts, garbage, content };
+    const ground = { store, accounts, garbage, content, report: failed };
     const services = await openServices(ground, closing);
     const sweep = async () => {
       await garbage.sweep();

@@ -11,6 +11,7 @@ import { AppendError, NoSpaceError } from '../extents/errors.js';
 import { blobOperations } from '../http/blob/operations.js';
 import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
+import { fileOperations } from '../http/file/operations.js';
 import type { Row } from '../http/operation.js';
 import { queueOperations } from '../http/queue/operations.js';
 import { tableOperations } from '../http/table/operations.js';
@@ -23,6 +24,9 @@ import type { ContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Garbage } from '../services/common/garbage.js';
 import type { Store } from '../services/common/store.js';
+import { clearShares } from '../services/file/clear.js';
+import { type FileService, openFileService } from '../services/file/service.js';
+import { sharePolicies } from '../services/file/shares.js';
 import { clearQueues } from '../services/queue/clear.js';
 import { queuePolicies } from '../services/queue/queues.js';
 import { openQueueService, type QueueService } from '../services/queue/service.js';
@@ -53,6 +57,8 @@ export interface Ground {
   readonly garbage: Garbage;
   /** The bytes of blobs and files. */
   readonly content: ContentStore;
+  /** Told of what goes wrong in the background. */
+  report(error: unknown): void;
 }
 
 /** What the handlers of each service work on. */
@@ -60,6 +66,7 @@ export interface ServiceTypes {
   readonly blob: BlobService;
   readonly queue: QueueService;
   readonly table: TableService;
+  readonly file: FileService;
 }
 
 /** The service of this name, which is always there. */
@@ -87,6 +94,17 @@ export const openService: Partial<Record<ServiceName, OpenService>> = {
         const access = (await containerAccess(service.store, [account, name]))?.publicAccess;
         return access === 'none' ? undefined : access;
       },
+    };
+  },
+  async file(ground) {
+    const service = await openFileService(ground);
+    return {
+      name: 'file',
+      service,
+      operations: fileOperations,
+      policies: (account, name) => sharePolicies(service.store, [account, name]),
+      clear: (account) => clearShares(service, account),
+      close: () => service.close(),
     };
   },
   async table({ store, garbage, accounts }) {

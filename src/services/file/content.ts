@@ -14,10 +14,10 @@ import {
   type Range,
   type Slice,
 } from '../common/range-map.js';
-import type { FileEntry, FileState, FileStore, LiveShare } from './model.js';
+import type { FileState, FileStore, LiveShare } from './model.js';
 import type { View } from './tree.js';
 
-function stateOf(share: LiveShare, map: number): MapState {
+export function stateOf(share: LiveShare, map: number): MapState {
   return { map, epoch: share.epoch, newestSnapshot: share.newest };
 }
 
@@ -67,25 +67,38 @@ export async function resizeBytes(
   return { ...file, length };
 }
 
-/** A copy of all the bytes of another file, which share its extents. Who calls has the source checked at commit. */
-export async function copyBytes(
+export interface CopiedSlices {
+  /** Where to go on; the file's length at the end. */
+  readonly next: number;
+}
+
+/** How much of a copy one transaction takes. */
+const mostSlices = 500;
+const mostInlineBytes = 8 * 1024 * 1024;
+
+/**
+ * Copies slices of a file from an offset on into another map, until the end or until it is enough for one transaction.
+ * They share their extents. Who calls has the source checked at commit.
+ */
+export async function copySlices(
   store: FileStore,
   tx: Transaction,
-  share: LiveShare,
-  source: FileEntry,
-  snapshot: number | undefined,
-): Promise<number | undefined> {
-  if (source.file.map === undefined) return undefined;
+  source: { readonly file: FileState; readonly snapshot: number | undefined; readonly from: number },
+  target: MapState,
+): Promise<CopiedSlices> {
+  const { map, length } = source.file;
   const { maps, contents } = store.content;
-  const map = await maps.create(tx);
-  const end = source.file.length;
-  for await (const slice of slicesOf(store, tx, source.file.map, { start: 0, end }, snapshot)) {
+  let [slices, inline] = [0, 0];
+  if (map === undefined) return { next: length };
+  const range = { start: source.from, end: length };
+  for await (const slice of slicesOf(store, tx, map, range, source.snapshot)) {
+    if (slices++ === mostSlices || inline > mostInlineBytes) return { next: slice.start };
     if (slice.source.kind === 'extent') {
       await contents.refer(tx, { extent: slice.source.extent, change: 1 });
-    }
-    await maps.put(tx, stateOf(share, map), slice, slice.source);
+    } else if (slice.source.kind === 'bytes') inline += slice.end - slice.start;
+    await maps.put(tx, target, slice, slice.source);
   }
-  return map;
+  return { next: length };
 }
 
 /** Reads a part of a file that lies within it. */

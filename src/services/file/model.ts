@@ -9,6 +9,7 @@
 //   history      [share, directory, NAME, until]     what it was, for the snapshots up to this one
 //   places       [share, file]                       where the entry of a file id is
 //   oldPlaces    [share, file, until]                where it was, for the snapshots up to this one
+//   staged       map                                 bytes of a copy that is not done yet
 //   permissions  [share, key]                        security descriptors
 //   usage        share                               a counter: the lengths of all its files
 //
@@ -154,6 +155,7 @@ export interface FileStore extends Store {
   >;
   readonly places: Dictionary<readonly [share: number, file: number], Place>;
   readonly oldPlaces: Dictionary<readonly [share: number, file: number, until: number], Place>;
+  readonly staged: Dictionary<number, true>;
   readonly permissions: Dictionary<readonly [share: number, key: string], Uint8Array>;
   readonly usage: Counters<number>;
   readonly garbage: Garbage;
@@ -179,6 +181,7 @@ export async function openFileStore(
     history: await state.dictionary('$system/file/history', system),
     places: await state.dictionary('$system/file/places', system),
     oldPlaces: await state.dictionary('$system/file/old-places', system),
+    staged: await state.dictionary('$system/file/staged', system),
     permissions: await state.dictionary('$system/file/permissions', system),
     usage: await state.counters('$system/file/usage', counted),
     garbage,

@@ -8,6 +8,7 @@ import type { Schedule } from './caches.js';
 import type { Volumes } from './file-system.js';
 import { type FileStore, openFileStore } from './model.js';
 import { Opens } from './opens.js';
+import { dropStaged } from './staged-bytes.js';
 import { registerSweeps, sweepDeleted } from './sweep.js';
 import { ShareVolumes } from './volumes.js';
 
@@ -43,6 +44,7 @@ export async function openFileService(
 ): Promise<FileService> {
   const store = await openFileStore(ground.store, ground.garbage, ground.content);
   registerSweeps(store);
+  await dropStaged(store);
   let sweeping: Promise<void> | undefined;
   const sweep = () => {
     sweeping ??= sweepDeleted(store)

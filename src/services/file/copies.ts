@@ -1,0 +1,272 @@
+// Copying a file onto a file. A copy is visible when it is done, all of it at once: a small one is one transaction; a
+// long one fills a map first, some slices at a time, and begins again if its source changes meanwhile.
+
+import type { Transaction } from '../../collections/index.js';
+import type { Body } from '../common/body.js';
+import { StorageError } from '../common/errors.js';
+import type { Metadata } from '../common/metadata.js';
+import { attribute } from './access.js';
+import { copySlices, stateOf } from './content.js';
+import { type NewState, putNewFile } from './files.js';
+import { guardFile } from './guards.js';
+import type { CopyState, FileEntry, HttpProperties, LiveShare } from './model.js';
+import { operate } from './operate.js';
+import { descriptorOf } from './permissions.js';
+import type { FileService } from './service.js';
+import { findView } from './share-access.js';
+import type { PermissionWish, SmbWishes } from './smb-properties.js';
+import { dropStagedMap, lockStaged, stageMap, takeStaged } from './staged-bytes.js';
+import { findTarget, requireFile, type Target } from './targets.js';
+import type { View } from './tree.js';
+
+export interface CopyRequest {
+  readonly id: string;
+  /** The source as the client named it. */
+  readonly url: string;
+  /** Nothing: the source's. */
+  readonly metadata: Metadata | undefined;
+  readonly smb: SmbWishes;
+  readonly fromSource: {
+    readonly attributes: boolean;
+    readonly created: boolean;
+    readonly changed: boolean;
+    readonly permission: boolean;
+  };
+  readonly setArchive: boolean;
+  readonly ignoreReadOnly: boolean;
+  readonly leaseId: string | undefined;
+  readonly mayOverwrite: boolean;
+}
+
+const mostAttempts = 10;
+
+/** From a file of this store. */
+export async function copyFile(
+  service: FileService,
+  target: Target,
+  from: Target,
+  request: CopyRequest,
+): Promise<FileEntry> {
+  let done = await copyAtOnce(service, target, from, request);
+  for (let attempt = 0; done === undefined && attempt < mostAttempts; attempt++) {
+    done = await copyStaged(service, target, from, request);
+  }
+  if (done !== undefined) return done;
+  throw new StorageError('ConditionNotMet', { message: 'The source changed again and again.' });
+}
+
+async function findSource(
+  service: FileService,
+  tx: Transaction,
+  from: Target,
+): Promise<{ view: View; source: FileEntry }> {
+  const found = await findTarget(service.store, tx, from, 'checked');
+  const source = requireFile(found);
+  const range = { start: 0, end: source.file.length };
+  await guardFile(service, tx, found.view, source, 'copySource', { range });
+  return { view: found.view, source };
+}
+
+/** The source has more slices than one transaction copies. */
+class TooManySlices extends Error {}
+
+/** Nothing if it is too long for one transaction. */
+async function copyAtOnce(
+  service: FileService,
+  target: Target,
+  from: Target,
+  request: CopyRequest,
+): Promise<FileEntry | undefined> {
+  const { store } = service;
+  try {
+    return await operate(service, target.timeoutMs, (tx) =>
+      putCopy(service, tx, target, from, request, async (share, { view, source }) => {
+        const { file } = source;
+        if (file.map === undefined) return undefined;
+        const map = await store.content.maps.create(tx);
+        const slices = { file, snapshot: view.snapshot, from: 0 };
+        const { next } = await copySlices(store, tx, slices, stateOf(share, map));
+        if (next < file.length) throw new TooManySlices();
+        return map;
+      }),
+    );
+  } catch (error) {
+    if (error instanceof TooManySlices) return undefined;
+    throw error;
+  }
+}
+
+/** Nothing if the source changed on the way. */
+async function copyStaged(
+  service: FileService,
+  target: Target,
+  from: Target,
+  request: CopyRequest,
+): Promise<FileEntry | undefined> {
+  const { store } = service;
+  const map = await stageMap(store);
+  try {
+    const first = await fill(service, target, from, map, 0, undefined);
+    for (let { next, length } = first; next < length; ) {
+      const step = await fill(service, target, from, map, next, first.stamp);
+      if (step.stamp !== first.stamp) return undefined;
+      ({ next, length } = step);
+    }
+    return await operate(service, target.timeoutMs, async (tx) => {
+      const { source } = await findSource(service, tx, from);
+      if (source.stamp !== first.stamp) return undefined;
+      return putCopy(service, tx, target, from, request, async () => {
+        await takeStaged(store, tx, map);
+        return map;
+      });
+    });
+  } finally {
+    await dropStagedMap(store, map);
+  }
+}
+
+/** The file with the bytes of its source, in the transaction that makes them visible. */
+async function putCopy(
+  service: FileService,
+  tx: Transaction,
+  target: Target,
+  from: Target,
+  request: CopyRequest,
+  mapOf: (share: LiveShare, found: { view: View; source: FileEntry }) => Promise<number | undefined>,
+): Promise<FileEntry> {
+  const found = await findSource(service, tx, from);
+  const { view, source } = found;
+  return putNewFile(service, tx, target, request, 'copyOnto', async ({ view: to }, old) => {
+    const { length, http } = source.file;
+    const map = await mapOf(to.share, found);
+    const file = { ...old, http, length, map, copy: copyState(request, length, tx.now) };
+    const smb = await wishesOf(service, tx, view, to, source, request);
+    return { file, smb, metadata: request.metadata ?? source.metadata };
+  });
+}
+
+interface Filled {
+  readonly next: number;
+  readonly length: number;
+  readonly stamp: number;
+}
+
+/** Copies some slices into the staged map, unless the source is not of this stamp any more. */
+function fill(
+  service: FileService,
+  target: Target,
+  from: Target,
+  map: number,
+  start: number,
+  stamp: number | undefined,
+): Promise<Filled> {
+  const { store } = service;
+  return operate(service, from.timeoutMs, async (tx) => {
+    await lockStaged(store, tx, map);
+    const { view, source } = await findSource(service, tx, from);
+    const { length } = source.file;
+    if (stamp !== undefined && source.stamp !== stamp) return { next: length, length, stamp: source.stamp };
+    const { share } = await findView(store, tx, target.share, undefined);
+    const to = stateOf(share, map);
+    const slices = { file: source.file, snapshot: view.snapshot, from: start };
+    return { ...(await copySlices(store, tx, slices, to)), length, stamp: source.stamp };
+  });
+}
+
+function copyState({ id, url }: CopyRequest, length: number, now: number): CopyState {
+  const status = 'success' as const;
+  return { id, source: url, status, copied: length, total: length, completed: now, description: undefined };
+}
+
+/** What the copy takes from its source and what from the request. */
+async function wishesOf(
+  { store }: FileService,
+  tx: Transaction,
+  from: View,
+  to: View,
+  source: FileEntry,
+  { smb, fromSource, setArchive }: CopyRequest,
+): Promise<SmbWishes> {
+  const archive = setArchive ? attribute.archive : 0;
+  const given = fromSource.attributes ? source.attributes : smb.attributes;
+  const attributes = given === undefined ? undefined : given | archive;
+  const permission = await permissionOf();
+  return {
+    attributes,
+    verbatim: true,
+    created: fromSource.created ? source.created : smb.created,
+    written: smb.written ?? source.written,
+    changed: fromSource.changed ? source.changed : smb.changed,
+    permission,
+  };
+
+  async function permissionOf(): Promise<PermissionWish> {
+    if (!fromSource.permission) return smb.permission;
+    if (from.share.id === to.share.id) return { kind: 'key', key: source.permission };
+    const descriptor = await descriptorOf(store, tx, from.share.id, source.permission);
+    return { kind: 'descriptor', descriptor };
+  }
+}
+
+/** Bytes from somewhere else, already received piece by piece. */
+export interface ForeignSource {
+  readonly length: number;
+  readonly http: HttpProperties;
+  readonly metadata: Metadata;
+  /** Bodies, one behind the other. */
+  readonly pieces: AsyncIterable<Body>;
+}
+
+/** From a blob, or from another server: the bytes were sent, not shared. */
+export async function copyForeign(
+  service: FileService,
+  target: Target,
+  source: ForeignSource,
+  request: CopyRequest,
+): Promise<FileEntry> {
+  const { store } = service;
+  const map = await stageMap(store);
+  try {
+    let at = 0;
+    for await (const body of source.pieces) {
+      using piece = body;
+      const start = at;
+      await store.run(async (tx) => {
+        await lockStaged(store, tx, map);
+        await store.content.maps.write(tx, { map, epoch: 0 }, start, piece);
+      });
+      at += piece.length;
+    }
+    return await operate(service, target.timeoutMs, (tx) =>
+      putNewFile(service, tx, target, request, 'copyOnto', async (_, old): Promise<NewState> => {
+        await takeStaged(store, tx, map);
+        const { length, http } = source;
+        const file = { ...old, http, length, map, copy: copyState(request, length, tx.now) };
+        const archive = request.setArchive ? attribute.archive : 0;
+        const attributes =
+          request.smb.attributes === undefined ? undefined : request.smb.attributes | archive;
+        const smb = { ...request.smb, attributes, verbatim: true };
+        return { file, smb, metadata: request.metadata ?? source.metadata };
+      }),
+    );
+  } finally {
+    await dropStagedMap(store, map);
+  }
+}
+
+/** Every copy is done when it is answered: there is none to abort. */
+export function abortCopy(
+  service: FileService,
+  target: Target,
+  copyId: string,
+  leaseId: string | undefined,
+): Promise<void> {
+  return operate(service, target.timeoutMs, async (tx) => {
+    const found = await findTarget(service.store, tx, target, 'none');
+    const entry = requireFile(found);
+    await guardFile(service, tx, found.view, entry, 'abortCopy', { leaseId, duringCopy: true });
+    const { copy } = entry.file;
+    if (copy?.status !== 'pending') throw new StorageError('NoPendingCopyOperation');
+    if (copy.id !== copyId) throw new StorageError('CopyIdMismatch');
+  });
+}

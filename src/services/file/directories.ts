@@ -1,0 +1,146 @@
+// Directories: create, read, change, delete.
+
+import type { Transaction } from '../../collections/index.js';
+import { StorageError } from '../common/errors.js';
+import { checkMetadata, type Metadata } from '../common/metadata.js';
+import { attribute } from './access.js';
+import { ticksOf } from './file-system.js';
+import { guardPending } from './guards.js';
+import { type Entry, type LiveShare, rootDirectory } from './model.js';
+import { MustWait, operate } from './operate.js';
+import { FileRefused } from './refusals.js';
+import type { FileService } from './service.js';
+import { volumeId } from './share-access.js';
+import { changedSmbPart, newSmbPart, type SmbWishes } from './smb-properties.js';
+import { findTarget, parentOf, requireDirectory, type Target } from './targets.js';
+import { addEntry, findById, isEmptyDirectory, putEntry, removeEntry, type View } from './tree.js';
+
+export function createDirectory(
+  service: FileService,
+  target: Target,
+  wishes: SmbWishes,
+  metadata: Metadata,
+): Promise<Entry> {
+  const { store } = service;
+  checkMetadata(metadata);
+  return operate(service, target.timeoutMs, async (tx) => {
+    const { view, name, entry } = await findTarget(store, tx, target, 'update');
+    if (entry !== undefined) {
+      guardPending(service, view, entry.id);
+      throw new StorageError('ResourceAlreadyExists');
+    }
+    const parent = await parentOf(store, tx, target.path, view);
+    guardPending(service, view, parent.id);
+    const id = tx.stamp(parent.stamp);
+    return addEntry(store, tx, view.share, {
+      format: 1,
+      ...{ id, parent: parent.id, name, epoch: view.share.epoch, stamp: id, metadata, file: undefined },
+      ...{ accessed: ticksOf(tx.now) },
+      ...(await newSmbPart(store, tx, view.share, wishes, parent, true)),
+    });
+  });
+}
+
+export function getDirectory(service: FileService, target: Target): Promise<Entry> {
+  return operate(service, target.timeoutMs, async (tx) => {
+    const found = await findTarget(service.store, tx, target, 'none');
+    const entry = requireDirectory(found);
+    guardPending(service, found.view, entry.id);
+    return entry;
+  });
+}
+
+export function setDirectoryMetadata(
+  service: FileService,
+  target: Target,
+  metadata: Metadata,
+): Promise<Entry> {
+  checkMetadata(metadata);
+  return change(service, target, async (tx, _, entry) => ({
+    ...entry,
+    metadata,
+    changed: ticksOf(tx.now),
+  }));
+}
+
+export function setDirectoryProperties(
+  service: FileService,
+  target: Target,
+  wishes: SmbWishes,
+): Promise<Entry> {
+  return change(service, target, async (tx, share, entry) => ({
+    ...entry,
+    ...(await changedSmbPart(service.store, tx, share, wishes, entry)),
+  }));
+}
+
+function change(
+  service: FileService,
+  target: Target,
+  edit: (tx: Transaction, share: LiveShare, entry: Entry) => Promise<Entry>,
+): Promise<Entry> {
+  const { store } = service;
+  return operate(service, target.timeoutMs, async (tx) => {
+    const found = await findTarget(store, tx, target, 'update');
+    const entry = requireDirectory(found);
+    guardPending(service, found.view, entry.id);
+    const edited = await edit(tx, found.view.share, entry);
+    const stamped = { ...edited, stamp: tx.stamp(entry.stamp) };
+    return putEntry(store, tx, found.view.share, entry, stamped);
+  });
+}
+
+/** At once, never pending; only an empty one that nobody has open. */
+export function deleteDirectory(service: FileService, target: Target): Promise<void> {
+  const { store } = service;
+  return operate(service, target.timeoutMs, async (tx) => {
+    const found = await findTarget(store, tx, target, 'update');
+    const entry = requireDirectory(found);
+    const { view } = found;
+    if (entry.id === rootDirectory) throw new StorageError('UnsupportedHttpVerb');
+    guardPending(service, view, entry.id);
+    if (entry.attributes & attribute.readOnly) throw new StorageError('CannotDeleteFileOrDirectory');
+    // Its row first: that waits for whoever is about to open it or to put something into it.
+    await removeEntry(store, tx, view.share, entry);
+    if (!(await isEmptyDirectory(store, tx, view.share.id, entry.id))) {
+      throw new StorageError('DirectoryNotEmpty');
+    }
+    await guardTree(service, tx, view, entry.id);
+  });
+}
+
+/**
+ * 409 `SharingViolation` if a directory or anything below it is open, after cached handles were given up. Its row is
+ * locked, so that nobody opens it meanwhile.
+ */
+export async function guardTree(
+  { store, opens }: FileService,
+  tx: Transaction,
+  view: View,
+  directory: number,
+): Promise<void> {
+  const volume = volumeId(view);
+  for (const id of opens.openFiles(volume)) {
+    if (Number(id) !== directory && !(await isBelow({ store }, tx, view, Number(id), directory))) continue;
+    const [wait] = await opens.break(volume, id, 'renameOrDelete');
+    if (wait) throw new MustWait(wait);
+    if (opens.handles(volume, id).length > 0) throw new FileRefused('SharingViolation');
+  }
+}
+
+/** Whether it is the directory or lies below it. */
+export async function isBelow(
+  { store }: Pick<FileService, 'store'>,
+  tx: Transaction,
+  view: View,
+  id: number,
+  directory: number,
+): Promise<boolean> {
+  for (let at = id; at !== rootDirectory; ) {
+    if (at === directory) return true;
+    const entry = await findById(store, tx, view, at, 'checked');
+    if (entry === undefined) return false;
+    at = entry.parent;
+  }
+  return directory === rootDirectory;
+}

@@ -1,0 +1,64 @@
+// Running an operation of REST on a share: one transaction, which is run again after each wait for an SMB client to
+// give up what it caches. Waiting ends with the request's time.
+
+import { LimitError, type Transaction } from '../../collections/index.js';
+import { type ErrorCode, StorageError } from '../common/errors.js';
+import { type FileRefusal, FileRefused } from './refusals.js';
+import type { FileService } from './service.js';
+
+/** Thrown in a transaction: it ends, waits and begins again. */
+export class MustWait extends Error {
+  readonly changed: Promise<void>;
+
+  constructor(changed: Promise<void>) {
+    super('an SMB client has to give up what it caches first');
+    this.changed = changed;
+  }
+}
+
+const longestMs = 30_000;
+
+export async function operate<T>(
+  { store }: Pick<FileService, 'store'>,
+  timeoutMs: number,
+  operation: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const until = performance.now() + Math.min(timeoutMs, longestMs);
+  for (;;) {
+    try {
+      return await store.run(operation, { withinMs: Math.max(1, until - performance.now()) });
+    } catch (error) {
+      if (!(error instanceof MustWait)) throw refusalOf(error);
+      await within(error.changed, until - performance.now());
+    }
+  }
+}
+
+/** 408 if it takes longer. */
+async function within(changed: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StorageError('ClientCacheFlushDelay')), Math.max(0, ms));
+  });
+  try {
+    await Promise.race([changed, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What REST says where the lock table says no. */
+const codes: Partial<Record<FileRefusal, ErrorCode>> = {
+  DeletePending: 'SMBDeletePending',
+  SharingViolation: 'SharingViolation',
+  FileLockConflict: 'FileLockConflict',
+  ShareNotFound: 'ShareNotFound',
+  DiskFull: 'ShareSizeLimitReached',
+};
+
+function refusalOf(error: unknown): unknown {
+  if (error instanceof LimitError) return new StorageError('ShareSizeLimitReached');
+  if (!(error instanceof FileRefused)) return error;
+  const code = codes[error.code];
+  return code === undefined ? error : new StorageError(code);
+}
