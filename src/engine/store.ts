@@ -1,7 +1,6 @@
 // What lies below the overlay: LevelDB on disk or in memory, as little of it as the engine needs.
 
 import { ClassicLevel } from 'classic-level';
-import { MemoryLevel } from 'memory-level';
 import type { Key } from './engine.js';
 
 export type Operation =
@@ -87,6 +86,7 @@ function bytesOf(operations: readonly Operation[]): number {
 }
 
 export async function openMemoryStore(): Promise<Store> {
+  const { MemoryLevel } = await import('memory-level'); // a start on a folder need not load it
   const level = new MemoryLevel<Uint8Array, Uint8Array>({ ...encodings, storeEncoding: 'view' });
   await level.open();
   return {

@@ -3,8 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { changeSettings, createAccount, defaultSettings, newKey } from '../../services/common/accounts.js';
-import { importAzurite } from '../azurite/import.js';
-import { takeBackup } from '../backup.js';
 import { UsageError } from '../command-line.js';
 import { connectionString } from '../connection-string.js';
 import type { Fault, Faults } from '../faults.js';
@@ -12,7 +10,6 @@ import type { Metrics } from '../metrics.js';
 import type { OpenStore } from '../open-store.js';
 import { resetAccount, resetAll } from '../reset.js';
 import type { Urls } from '../serve.js';
-import { verifyContents } from '../verify.js';
 import { isReady } from './health.js';
 
 export interface AdminParts {
@@ -57,7 +54,7 @@ export const rows: readonly Row[] = [
   ['POST',   '/api/accounts/{name}/reset',          'token', ({ store, name }) => resetAccount(store, name)],
   ['GET',    '/api/accounts/{name}/connection-string', 'token', connection],
   ['POST',   '/api/backup',                         'token', backup],
-  ['POST',   '/api/verify',                         'token', ({ store, progress }) => verifyContents(store, progress)],
+  ['POST',   '/api/verify',                         'token', verify],
   ['POST',   '/api/import-azurite',                 'token', importFrom],
   ['POST',   '/api/reset',                          'token', ({ store }) => resetAll(store)],
   ['POST',   '/api/clock',                          'token', moveClock],
@@ -142,12 +139,21 @@ function connection({ store, name, urls }: AdminCall): unknown {
   return { connectionString: connectionString(known(store, name), urls) };
 }
 
-function backup({ store, body, progress }: AdminCall): Promise<unknown> {
+// What is rarely asked for is loaded when it is.
+
+async function verify({ store, progress }: AdminCall): Promise<unknown> {
+  const { verifyContents } = await import('../verify.js');
+  return verifyContents(store, progress);
+}
+
+async function backup({ store, body, progress }: AdminCall): Promise<unknown> {
+  const { takeBackup } = await import('../backup.js');
   const kind = body['incremental'] === true ? 'incremental' : 'full';
   return takeBackup(store, text(body, 'folder'), kind, progress);
 }
 
-function importFrom({ store, body, progress }: AdminCall): Promise<unknown> {
+async function importFrom({ store, body, progress }: AdminCall): Promise<unknown> {
+  const { importAzurite } = await import('../azurite/import.js');
   return importAzurite(store, text(body, 'folder'), progress);
 }
 
