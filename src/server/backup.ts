@@ -50,12 +50,14 @@ export async function takeBackup(
   using _pinned = store.extents.pinAll();
   const known = kind === 'full' ? undefined : await readLast(store);
   let copied: readonly CopiedSegment[] = [];
+  let isOurs = false; // a folder that was refused may hold another backup
   let present: readonly SegmentInfo[] = [];
   try {
     const info = await store.engine.backup(folder, {
       kind,
       progress: ({ rows }) => progress({ what: 'rows', done: rows }),
       during: async () => {
+        isOurs = true;
         present = store.extents.segments();
         copied = await copySegments(present, known?.segments ?? {}, folder, progress);
       },
@@ -69,8 +71,10 @@ export async function takeBackup(
     const segmentBytes = copied.reduce((sum, { bytes }) => sum + bytes, 0);
     return { ...info, folder, segments: copied.length, segmentBytes };
   } catch (error) {
-    await rm(join(folder, extentsName), { recursive: true, force: true });
-    await rm(join(folder, manifestName), { force: true });
+    if (isOurs) {
+      await rm(join(folder, extentsName), { recursive: true, force: true });
+      await rm(join(folder, manifestName), { force: true });
+    }
     throw error;
   }
 }

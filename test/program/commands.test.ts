@@ -1,0 +1,182 @@
+// The commands, on a server that runs and on a folder that nobody has open.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { run, startProgram, temporaryFolder } from '../support/program.js';
+import { rest } from '../support/rest.js';
+
+const json = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run([...args, '--json']);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+};
+
+const blockBlob = { 'x-ms-blob-type': 'BlockBlob' };
+const bytesOf = (count: number) => Buffer.from(Array.from({ length: count }, (_, at) => (at * 31) % 251));
+
+async function fill(url: string, account = {}): Promise<void> {
+  await rest('blob', url, '/photos?restype=container', { method: 'PUT', ...account });
+  for (const [name, body] of [
+    ['small', 'a few bytes'],
+    ['large', bytesOf(200_000)],
+  ] as const) {
+    const { status } = await rest('blob', url, `/photos/${name}`, {
+      method: 'PUT',
+      headers: blockBlob,
+      body,
+      ...account,
+    });
+    assert.equal(status, 201);
+  }
+}
+
+const content = async (url: string, name: string, account = {}) =>
+  Buffer.from(await (await rest('blob', url, `/photos/${name}`, account)).arrayBuffer());
+
+test('accounts come and go while a server runs; keys are told once', async (t) => {
+  const location = temporaryFolder(t);
+  const program = await startProgram(t, ['-s', '-l', location]);
+  const url = program.urls['blob'] ?? '';
+  const made = await json('account', 'create', 'mine', 'versioning=true', '-l', location);
+  assert.equal(made.keys.length, 2);
+  const as = (key: string) => ({ account: 'mine', key });
+  await fill(url, as(made.keys[0]));
+  assert.equal((await rest('blob', url, '/photos/small', as(made.keys[1]))).status, 200);
+
+  const listed = await json('account', 'list', '-l', location);
+  assert.deepEqual(
+    listed.map(({ name }: { name: string }) => name),
+    ['devstoreaccount1', 'mine'],
+  );
+  assert.equal(JSON.stringify(listed).includes(made.keys[0]), false);
+  assert.equal(listed[1].settings.versioning, true);
+
+  const { key } = await json('account', 'rotate', 'mine', '1', '-l', location);
+  assert.equal((await rest('blob', url, '/photos/small', as(made.keys[0]))).status, 403);
+  assert.equal((await rest('blob', url, '/photos/small', as(key))).status, 200);
+
+  const set = await json(
+    'account',
+    'set',
+    'mine',
+    'containerRetentionDays=7',
+    'secondary=false',
+    '-l',
+    location,
+  );
+  assert.equal(set.settings.containerRetentionDays, 7);
+  const wrong = await run(['account', 'set', 'mine', 'versoning=true', '-l', location]);
+  assert.match(wrong.stderr, /^lazuli: there is no setting versoning; there are /);
+
+  const told = await json('connection-string', 'mine', '-l', location);
+  assert.match(told.connectionString, new RegExp(`AccountName=mine;AccountKey=.*BlobEndpoint=${url}/mine;`));
+
+  await json('account', 'delete', 'mine', '--yes', '-l', location);
+  assert.equal((await rest('blob', url, '/photos/small', as(key))).status, 404);
+  assert.match(
+    (await run(['account', 'delete', 'mine', '--yes', '-l', location])).stderr,
+    /there is no account mine/,
+  );
+  assert.match(
+    (await run(['account', 'delete', 'devstoreaccount1', '-l', location])).stderr,
+    /Nobody is here to ask: give --yes/,
+  );
+});
+
+test('a backup of a server that serves, an incremental one on it, and a restore of both', async (t) => {
+  const folder = temporaryFolder(t);
+  const location = join(folder, 'data');
+  const program = await startProgram(t, ['-s', '-l', location]);
+  const url = program.urls['blob'] ?? '';
+  await fill(url);
+  const full = await json('backup', join(folder, 'backups/1'), '-l', location);
+  assert.equal(full.kind, 'full');
+  assert.ok(full.segmentBytes > 200_000);
+  const body = bytesOf(100_000);
+  await rest('blob', url, '/photos/later', { method: 'PUT', headers: blockBlob, body });
+  await rest('blob', url, '/photos/small', { method: 'DELETE' });
+  const step = await json('backup', join(folder, 'backups/2'), '--incremental', '-l', location);
+  assert.equal(step.parent, full.id);
+  await rest('blob', url, '/photos/large', { method: 'DELETE' });
+  assert.match((await run(['backup', join(folder, 'backups/1'), '-l', location])).stderr, /is not empty/);
+  assert.match((await run(['restore', join(folder, 'backups'), '-l', location])).stderr, /not empty|in use/);
+
+  await json('restore', join(folder, 'backups'), '-l', join(folder, 'restored'));
+  const restored = await startProgram(t, ['-s', '-l', join(folder, 'restored')]);
+  const at = restored.urls['blob'] ?? '';
+  assert.deepEqual(await content(at, 'large'), bytesOf(200_000));
+  assert.deepEqual(await content(at, 'later'), body);
+  assert.equal((await rest('blob', at, '/photos/small')).status, 404);
+});
+
+test('a damaged backup is not restored', async (t) => {
+  const folder = temporaryFolder(t);
+  const location = join(folder, 'data');
+  const program = await startProgram(t, ['-s', '-l', location]);
+  await fill(program.urls['blob'] ?? '');
+  await program.stop();
+  await json('backup', join(folder, 'backup'), '-l', location);
+  flip(firstIn(join(folder, 'backup/extents')), 1000);
+  const ended = await run(['restore', join(folder, 'backup'), '-l', join(folder, 'restored')]);
+  assert.equal(ended.code, 1);
+  assert.match(ended.stderr, /does not match its checksum/);
+  assert.equal(existsSync(join(folder, 'restored/lazuli/format')), false);
+});
+
+function firstIn(folder: string): string {
+  return join(folder, readdirSync(folder)[0] ?? '');
+}
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+test('verify reads everything, and names the blob whose bytes are damaged', async (t) => {
+  const location = temporaryFolder(t);
+  const program = await startProgram(t, ['-s', '-l', location]);
+  await fill(program.urls['blob'] ?? '');
+  const online = await json('verify', '-l', location);
+  assert.deepEqual(online.damage, []);
+  assert.ok(online.bytes >= 200_000);
+  await program.stop();
+  assert.deepEqual((await json('verify', '-l', location)).damage, []);
+  flip(firstIn(join(location, 'lazuli/extents')), 50_000);
+  const ended = await run(['verify', '-l', location]);
+  assert.equal(ended.code, 1);
+  assert.match(ended.stdout, /it belongs to blob devstoreaccount1\/photos\/large/);
+});
+
+test('reset deletes all, or one account, on a server that runs and on a folder', async (t) => {
+  const location = temporaryFolder(t);
+  const program = await startProgram(t, ['-s', '-l', location]);
+  const url = program.urls['blob'] ?? '';
+  const { keys } = await json('account', 'create', 'mine', '-l', location);
+  const mine = { account: 'mine', key: keys[0] };
+  await fill(url);
+  await fill(url, mine);
+  await json('reset', 'mine', '--yes', '-l', location);
+  assert.equal((await rest('blob', url, '/photos/small', mine)).status, 404);
+  assert.equal((await rest('blob', url, '/photos/small')).status, 200);
+  await json('reset', '--yes', '-l', location);
+  assert.equal((await rest('blob', url, '/photos?restype=container')).status, 404);
+  await fill(url);
+  await program.stop();
+  await json('reset', '--yes', '-l', location);
+  assert.equal(existsSync(join(location, 'lazuli')), false);
+  assert.match((await run(['reset', '--yes', '-l', location])).stderr, /there is no data in/);
+});
+
+test('a second start on the same folder is refused with the process that has it', async (t) => {
+  const location = temporaryFolder(t);
+  const program = await startProgram(t, ['-s', '-l', location]);
+  const ended = await run(['-l', location]);
+  assert.equal(ended.code, 1);
+  assert.match(
+    ended.stderr,
+    new RegExp(`^lazuli: .* is in use by process ${program.process.pid}, which started at `),
+  );
+});
