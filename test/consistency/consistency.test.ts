@@ -1,0 +1,71 @@
+// The built program under client processes and faults, for about twenty seconds; `npm run torture` does the same at
+// length. Every history is judged, and a picture of one that fails is left in the system's folder for temporary files.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { verifyStore } from '#src/engine/verify.js';
+import type { FaultName } from './faults.js';
+import { isUnknown } from './history.js';
+import { describe } from './picture.js';
+import { Program } from './program.js';
+import { mountSmallDisk, runRound, unmountSmallDisk } from './round.js';
+
+const seed = Number(process.env.LAZULI_SEED ?? 1);
+const limit = { timeout: 180_000 };
+
+async function givenProgram(
+  t: TestContext,
+  isSmall = false,
+): Promise<{ program: Program; folder: string; smallDisk: string | undefined }> {
+  const folder = mkdtempSync(join(tmpdir(), 'lazuli-consistency-'));
+  const disk = join(folder, 'disk');
+  mkdirSync(disk);
+  const isMounted = isSmall && mountSmallDisk(disk, 512 * 1024 * 1024);
+  const program = await Program.start(join(disk, 'data'));
+  t.after(async () => {
+    await program.stop();
+    if (isMounted) unmountSmallDisk(disk);
+    rmSync(folder, { recursive: true });
+  });
+  return { program, folder, smallDisk: isMounted ? disk : undefined };
+}
+
+const rounds: [name: string, faults: FaultName[], isSmall: boolean][] = [
+  ['the process is killed, started again and paused', ['kill', 'pause', 'kill'], false],
+  ['the clock jumps', ['jump', 'jump'], false],
+  ['the disk fills, and space returns', ['low', 'full'], true],
+];
+
+for (const [name, faults, isSmall] of rounds) {
+  test(
+    `what clients see is consistent while connections drop and ${name} (seed ${seed})`,
+    limit,
+    async (t) => {
+      const { program, folder, smallDisk } = await givenProgram(t, isSmall);
+      const report = await runRound({ program, folder, smallDisk, round: 1, seed, durationMs: 4000, faults });
+      for (const { object, what, records, picture } of report.findings) {
+        const file = join(mkdtempSync(join(tmpdir(), 'lazuli-violation-')), 'history.svg');
+        if (picture !== undefined) writeFileSync(file, picture);
+        t.diagnostic(
+          `${object}: ${what}; see ${file}\n${records.map((record) => describe(record)).join('\n')}`,
+        );
+      }
+      assert.deepEqual(
+        report.findings.map(({ object, what }) => `${object}: ${what}`),
+        [],
+      );
+      const known = report.history.filter((record) => !isUnknown(record)).length;
+      t.diagnostic(
+        `${report.history.length} calls, ${report.history.length - known} of unknown outcome, ${program.starts} starts`,
+      );
+      assert.ok(known > 500, `only ${known} calls came to an end`);
+      assert.equal(program.complaints, '');
+      assert.equal(await program.stop(), 0);
+      assert.deepEqual((await verifyStore(join(program.location, 'store'))).damage, []);
+      if (report.skipped.length > 0) t.skip(report.skipped.join('; '));
+    },
+  );
+}

@@ -1,0 +1,108 @@
+// What goes wrong while clients work. Each fault ends by itself, and the server runs when it has.
+
+import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Program } from './program.js';
+
+export interface FaultContext {
+  readonly program: Program;
+  readonly random: () => number;
+  /** A folder on the disk that the data is on, if that disk is small enough to be filled. */
+  readonly smallDisk: string | undefined;
+  /** By how much the server's clock was moved. */
+  jumpedMs: number;
+  /** Faults that could not be made, and why. */
+  readonly skipped: Set<string>;
+}
+
+export type Fault = (context: FaultContext) => Promise<void>;
+
+const mebibyte = 1024 * 1024;
+
+export const faults = {
+  async kill({ program, random }) {
+    await program.kill();
+    await delay(random() * 200);
+    await program.start();
+  },
+
+  async pause({ program, random }) {
+    await program.pause(100 + random() * 800);
+  },
+
+  /** Less free than new data needs. */
+  async low(context) {
+    await withBallast(context, (folder) => freeBytes(folder) - 100 * mebibyte);
+  },
+
+  /** Not a byte left. */
+  async full(context) {
+    await withBallast(context, () => Number.POSITIVE_INFINITY);
+  },
+
+  /** The clock of leases and visibility jumps ahead. */
+  async jump(context) {
+    const ms = 200 + Math.floor(context.random() * 1500);
+    const why = await moveClock(context.program.location, ms);
+    if (why === undefined) context.jumpedMs += ms;
+    else context.skipped.add(`a clock that jumps: ${why}`);
+  },
+} satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof faults;
+
+async function withBallast(context: FaultContext, size: (folder: string) => number): Promise<void> {
+  const { smallDisk, random, skipped } = context;
+  if (smallDisk === undefined) {
+    skipped.add(
+      'a disk that fills: no small file system can be mounted here, that needs Linux and its root user',
+    );
+    return;
+  }
+  const ballast = join(smallDisk, 'ballast');
+  fill(ballast, size(smallDisk));
+  await delay(300 + random() * 700);
+  rmSync(ballast);
+  await delay(300); // the server looks for space now and then
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** As many bytes as asked for, or until not one more can be written. */
+function fill(path: string, bytes: number): void {
+  writeFileSync(path, '');
+  let left = bytes;
+  for (let piece = 8 * mebibyte; piece >= 1 && left > 0; ) {
+    try {
+      appendFileSync(path, Buffer.alloc(Math.min(piece, left)));
+      left -= piece;
+    } catch {
+      piece = Math.floor(piece / 2);
+    }
+  }
+}
+
+/** Nothing if it was moved, else why not. */
+function moveClock(location: string, shiftMs: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socketPath = join(location, 'store', 'admin.sock');
+    const headers = { 'Content-Type': 'application/json' };
+    const request = http.request(
+      { socketPath, method: 'POST', path: '/api/clock', headers, timeout: 5000 },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200 ? undefined : `the admin socket answered ${response.statusCode}`);
+      },
+    );
+    request.on('timeout', () => request.destroy(new Error('the admin socket did not answer')));
+    request.on('error', (error) =>
+      resolve(`the server has no admin socket (${error.message.split(' ')[1] ?? error.message})`),
+    );
+    request.end(JSON.stringify({ shiftMs }));
+  });
+}

@@ -1,0 +1,112 @@
+// The built program as a process of its own, that can be killed, paused and started again on the same folder and ports.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Ports {
+  readonly blob: number;
+  readonly queue: number;
+  readonly table: number;
+}
+
+const main = join(import.meta.dirname, '../../../dist/server/main.js');
+const readyWithinMs = 30_000;
+
+export class Program {
+  readonly location: string;
+  readonly ports: Ports;
+  /** What it wrote to its standard error: bugs, if anything. */
+  complaints = '';
+  /** How often it had to be started. */
+  starts = 0;
+  #child: ChildProcess | undefined;
+
+  private constructor(location: string, ports: Ports) {
+    this.location = location;
+    this.ports = ports;
+  }
+
+  static async start(location: string): Promise<Program> {
+    const [blob = 0, queue = 0, table = 0] = await freePorts(3);
+    const program = new Program(location, { blob, queue, table });
+    await program.start();
+    return program;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    const { blob, queue, table } = this.ports;
+    const ports = Object.entries({ blob, queue, table, file: 0, smb: 0, admin: 0 });
+    const args = ports.flatMap(([name, port]) => [`--${name}Port`, String(port)]);
+    const child = spawn(
+      process.execPath,
+      [main, '--location', this.location, '--silent', '--testing', ...args],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    this.#child = child;
+    this.starts++;
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.complaints += text;
+    });
+    let output = '';
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`not ready in ${readyWithinMs} ms`)), readyWithinMs);
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        if (output.includes('Lazuli is ready')) resolve();
+      });
+      child.once('exit', (code, signal) =>
+        reject(new Error(`the server ended (${signal ?? code}): ${this.complaints.slice(-2000)}`)),
+      );
+      child.once('exit', () => clearTimeout(late));
+      child.stdout.once('data', () => clearTimeout(late));
+    });
+  }
+
+  /** As a power cut would, but for what the system has in its caches. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  async pause(ms: number): Promise<void> {
+    this.#child?.kill('SIGSTOP');
+    await delay(ms);
+    this.#child?.kill('SIGCONT');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return null;
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    return ended;
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  return Promise.all(
+    servers.map(async (server) => {
+      const address = server.address();
+      await new Promise((resolve) => server.close(resolve));
+      return typeof address === 'object' && address ? address.port : 0;
+    }),
+  );
+}
