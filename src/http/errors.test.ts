@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageError } from '../services/common/errors.js';
+import { headerIn } from './answer.js';
 import type { Call, ServiceName } from './call.js';
 import { errorAnswer, HeaderedError, refusalOf, serverBusy } from './errors.js';
 
@@ -78,7 +79,12 @@ test('a table answers in JSON of the level that was asked for', () => {
     const answer = answerTo(error, 'table', about);
     assert.equal(answer.status, 404);
     assert.equal(answer.reason, undefined);
-    assert.equal(answer.headers.at(-1), `application/json;odata=${level};streaming=true;charset=utf-8`);
+    assert.equal(
+      headerIn(answer.headers, 'Content-Type'),
+      `application/json;odata=${level};streaming=true;charset=utf-8`,
+    );
+    assert.equal(headerIn(answer.headers, 'Cache-Control'), 'no-cache');
+    assert.equal(headerIn(answer.headers, 'X-Content-Type-Options'), 'nosniff');
     assert.deepEqual(JSON.parse(`${answer.body}`), {
       'odata.error': {
         code: 'ResourceNotFound',

@@ -57,6 +57,8 @@ export function errorAnswer(error: StorageError, context: ErrorContext): Answer 
   const message = `${text}\nRequestId:${context.id}\nTime:${isoTime(context.now)}`;
   const { type, body } = write(error, message, context);
   headers.push('Content-Type', type);
+  if (context.service === 'table')
+    headers.push('Cache-Control', 'no-cache', 'X-Content-Type-Options', 'nosniff');
   // The status line of a table says what it always says.
   return { status, headers, body, reason: context.service === 'table' ? undefined : reasonOf(error.message) };
 }

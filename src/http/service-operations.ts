@@ -20,7 +20,8 @@ const mostBytes = 64 * 1024;
 
 export async function getServiceProperties(call: Call, store: PropertiesStore): Promise<Answer> {
   const properties = await store.read(call.account);
-  return xmlAnswer(200, writeProperties(call.service, properties, call.version));
+  const document = writeProperties(call.service, properties, call.version);
+  return xmlAnswer(200, document, cachingOf(call));
 }
 
 export async function setServiceProperties(call: Call, store: PropertiesStore): Promise<Answer> {
@@ -33,5 +34,10 @@ export async function setServiceProperties(call: Call, store: PropertiesStore): 
 export function getServiceStats(call: Call): Answer {
   const synced = element('LastSyncTime', formatHttpDate(call.startedAt));
   const replication = parent('GeoReplication', element('Status', 'live') + synced);
-  return xmlAnswer(200, parent('StorageServiceStats', replication));
+  return xmlAnswer(200, parent('StorageServiceStats', replication), cachingOf(call));
+}
+
+/** Queues and tables say of every read that it is not to be kept. */
+function cachingOf(call: Call): readonly string[] {
+  return call.service === 'queue' || call.service === 'table' ? ['Cache-Control', 'no-cache'] : [];
 }
