@@ -17,6 +17,10 @@ export interface Answer {
   readonly reason?: string | undefined;
 }
 
+export function isStream(body: AnswerBody): body is AsyncIterable<Buffer> {
+  return body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body);
+}
+
 /** The value of a header in a flat list; the name in any case. */
 export function headerIn(headers: readonly string[], name: string): string | undefined {
   const wanted = name.toLowerCase();

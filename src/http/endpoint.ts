@@ -10,7 +10,7 @@
 // Whatever is thrown on the way becomes an answer too; `respond` never rejects.
 
 import { StorageError } from '../services/common/errors.js';
-import type { Answer, AnswerBody } from './answer.js';
+import { type Answer, type AnswerBody, isStream } from './answer.js';
 import { refusalOf as deniedTo } from './auth/permissions.js';
 import type { Authorize, AuthorizeContext, Identity } from './auth/types.js';
 import { type Body, bodyOf, ClientGoneError } from './body.js';
@@ -204,6 +204,7 @@ export class Endpoint<Service> implements Inside {
       }
     }
     const sent = head.method === 'HEAD' ? undefined : body;
+    if (sent === undefined && isStream(body)) void body[Symbol.asyncIterator]().return?.();
     return { status, reason, headers, body: sent, id, call, operation, errorCode, isGone };
   }
 }

@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { StorageError } from '../services/common/errors.js';
+import { type AnswerBody, isStream } from './answer.js';
 import { absentBody, emptyBody, RequestBody } from './body.js';
 import type { RequestHead, ServiceName } from './call.js';
 import type { Reply, Responder } from './endpoint.js';
@@ -80,6 +81,7 @@ export class Exchange {
       this.#isComplete = response.writableFinished && !request.socket.destroyed;
       if (this.#isHandled) owner.over(this);
     });
+    response.on('error', ignore);
   }
 
   get socket(): Socket {
@@ -175,7 +177,7 @@ export class Exchange {
 
   /** Piece by piece. An error before the first piece is answered; a later one breaks the connection. */
   async #sendLarge(reply: Reply, body: Buffer | string | AsyncIterable<Buffer>): Promise<void> {
-    const pieces = typeof body === 'string' || Buffer.isBuffer(body) ? alone(body) : body;
+    const pieces = isStream(body) ? body : alone(body);
     const iterator = pieces[Symbol.asyncIterator]();
     let next: IteratorResult<Buffer>;
     try {
@@ -227,9 +229,11 @@ export class Exchange {
   }
 }
 
-function isSmall(body: Reply['body']): body is Buffer | string | undefined {
-  if (body === undefined) return true;
-  return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length <= pieceBytes;
+/** Written to after the client went away: told by the close. Unheard, it would end the process. */
+function ignore(): void {}
+
+function isSmall(body: AnswerBody): body is Buffer | string | undefined {
+  return body === undefined || (!isStream(body) && body.length <= pieceBytes);
 }
 
 async function* alone(body: string | Buffer): AsyncGenerator<Buffer> {

@@ -49,6 +49,8 @@ export class Listener implements ExchangeOwner {
       listener.#server.once('error', reject);
       listener.#server.listen({ host: options.host, port: options.port, backlog: 1024 }, () => {
         listener.#server.off('error', reject);
+        // A connection that could not be accepted, for want of descriptors perhaps, is no reason to die.
+        listener.#server.on('error', (error) => endpoint.failed(error));
         resolve();
       });
     });

@@ -43,18 +43,37 @@ test('a stream comes whole, with a length and without', async (t) => {
   }
 });
 
-test('HEAD sends the headers of a stream and does not read it', async (t) => {
-  let begun = false;
-  async function* body(): AsyncGenerator<Buffer> {
-    begun = true;
-    yield Buffer.from('never');
-  }
-  const { address } = await fakeServer(t, { handlers: { Get: () => answerOf(body(), 5) } });
+test('HEAD sends the headers of a stream, does not read it, and lets it go', async (t) => {
+  const begun: string[] = [];
+  const released: string[] = [];
+  const body = (name: string): AsyncIterable<Buffer> => ({
+    [Symbol.asyncIterator]: () => {
+      let left = 1;
+      return {
+        next: async () => {
+          begun.push(name);
+          return left-- > 0 ? { done: false, value: Buffer.from('bytes') } : { done: true, value: undefined };
+        },
+        return: async () => {
+          released.push(name);
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  });
+  const { address } = await fakeServer(t, { handlers: { Get: (call) => answerOf(body(call.method), 5) } });
   const wire = await Wire.open(address);
   const answer = await wire.request({ method: 'HEAD', target: '/acct/c/b' }).answer('HEAD');
   assert.equal(answer.headers.get('content-length'), '5');
-  assert.equal((await wire.request({ target: '/acct/c/b' }).answer()).text, 'never');
-  assert.equal(begun, true);
+  assert.deepEqual([begun, released], [[], ['HEAD']]);
+  assert.equal((await wire.request({ target: '/acct/c/b' }).answer()).text, 'bytes');
+  assert.deepEqual(
+    [begun, released],
+    [
+      ['GET', 'GET'],
+      ['HEAD', 'GET'],
+    ],
+  );
   wire.close();
 });
 
