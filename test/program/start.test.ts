@@ -1,0 +1,131 @@
+// A server inside a program: several at once, in memory or in a folder, and one transaction over a dictionary of the
+// user's and the services.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TableClient } from '@azure/data-tables';
+import { BlobServiceClient } from '@azure/storage-blob';
+import { QueueServiceClient } from '@azure/storage-queue';
+import { start } from '#src/server/start.js';
+import { StorageError } from '#src/services/common/errors.js';
+import { temporaryFolder } from '../support/program.js';
+
+test('several at once, each with its own data, on free ports', async () => {
+  await using first = await start();
+  await using second = await start();
+  assert.notEqual(first.urls.blob, second.urls.blob);
+  const names = async (connection: string) => {
+    const found: string[] = [];
+    for await (const { name } of BlobServiceClient.fromConnectionString(connection).listContainers())
+      found.push(name);
+    return found;
+  };
+  await BlobServiceClient.fromConnectionString(first.connectionString).createContainer('mine');
+  assert.deepEqual(await names(first.connectionString), ['mine']);
+  assert.deepEqual(await names(second.connectionString), []);
+});
+
+test('in memory it is there in under 100 ms', async (t) => {
+  const times: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    const began = performance.now();
+    const server = await start();
+    times.push(performance.now() - began);
+    await server.stop();
+  }
+  t.diagnostic(`${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+  assert.ok(Math.min(...times) < 100);
+});
+
+test('what is in a folder is there again', async (t) => {
+  const location = temporaryFolder(t);
+  const first = await start({ location });
+  const numbers = await first.state.dictionary<string, number>('numbers');
+  await first.state.transaction((tx) => numbers.set(tx, 'one', 1));
+  await first.stop();
+  await using second = await start({ location });
+  const again = await second.state.dictionary<string, number>('numbers');
+  assert.equal(await second.state.transaction((tx) => again.get(tx, 'one')), 1);
+});
+
+test('a dictionary, an entity, a message and a blob change in one transaction, or none of them does', async () => {
+  await using server = await start();
+  const orders = await server.state.dictionary<string, { total: number }>('orders');
+  await server.state.transaction(async (tx) => {
+    const { tables, queues, blobs } = server.join(tx);
+    await tables.create('Orders');
+    await queues.create('work');
+    await blobs.create('receipts');
+  });
+  const place = (id: string, fail: boolean) =>
+    server.state.transaction(async (tx) => {
+      const { tables, queues, blobs } = server.join(tx);
+      await orders.set(tx, id, { total: 42 });
+      await tables.insert('Orders', {
+        partitionKey: 'eu',
+        rowKey: id,
+        total: 42,
+        paid: false,
+        at: new Date(0),
+      });
+      await queues.put('work', `ship ${id}`);
+      await blobs.put('receipts', `${id}.txt`, `receipt of ${id}`.repeat(1000));
+      if (fail) throw new Error('the card was refused');
+    });
+  await place('first', false);
+  await assert.rejects(place('second', true), /card was refused/);
+
+  const { connectionString } = server;
+  const table = TableClient.fromConnectionString(connectionString, 'Orders', {
+    allowInsecureConnection: true,
+  });
+  const rows: string[] = [];
+  for await (const { rowKey } of table.listEntities()) rows.push(rowKey ?? '');
+  assert.deepEqual(rows, ['first']);
+  const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient('work');
+  const { receivedMessageItems } = await queue.receiveMessages({ numberOfMessages: 32 });
+  assert.deepEqual(
+    receivedMessageItems.map(({ messageText }) => messageText),
+    ['ship first'],
+  );
+  const receipts = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('receipts');
+  assert.equal(
+    String(await receipts.getBlobClient('first.txt').downloadToBuffer()),
+    'receipt of first'.repeat(1000),
+  );
+  assert.equal(await receipts.getBlobClient('second.txt').exists(), false);
+  assert.deepEqual(await server.state.transaction((tx) => orders.get(tx, 'second')), undefined);
+});
+
+test('a refusal of a service leaves nothing behind; an ETag that is not the newest is refused', async () => {
+  await using server = await start();
+  await server.state.transaction((tx) => server.join(tx).tables.create('People'));
+  const ada = { partitionKey: 'math', rowKey: 'ada', born: 1815 };
+  const { etag } = await server.state.transaction((tx) => server.join(tx).tables.insert('People', ada));
+  await server.state.transaction((tx) => server.join(tx).tables.put('People', { ...ada, born: 1816 }));
+  await assert.rejects(
+    server.state.transaction(async (tx) => {
+      const { tables } = server.join(tx);
+      await tables.insert('People', { ...ada, rowKey: 'emmy' });
+      await tables.put('People', { ...ada, etag: etag ?? '' });
+    }),
+    (error) => error instanceof StorageError && error.code === 'UpdateConditionNotSatisfied',
+  );
+  const read = (rowKey: string) =>
+    server.state.transaction((tx) => server.join(tx).tables.get('People', 'math', rowKey));
+  assert.equal(await read('emmy'), undefined);
+  assert.equal((await read('ada'))?.['born'], 1816);
+});
+
+test('the clock moves and faults are made from inside', async () => {
+  await using server = await start();
+  const queue = QueueServiceClient.fromConnectionString(server.connectionString).getQueueClient('work');
+  await queue.create();
+  await queue.sendMessage('later', { visibilityTimeout: 3600 });
+  assert.equal((await queue.receiveMessages()).receivedMessageItems.length, 0);
+  server.moveClock(3_600_000);
+  assert.equal((await queue.receiveMessages()).receivedMessageItems.length, 1);
+  const end = server.addFault({ service: 'queue', operation: 'Put Message', answer: 'busy', times: 1 });
+  await queue.sendMessage('the client tries again by itself');
+  end();
+});
