@@ -11,6 +11,10 @@ export type Size = 'small' | 'full';
 export type Bench = (size: Size, print: (line: string) => void) => Promise<string>;
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  services: async () => (await import('./services.js')).servicesBench(),
+  blob: async () => (await import('./services.js')).servicesBench('blob'),
+  queue: async () => (await import('./services.js')).servicesBench('queue'),
+  table: async () => (await import('./services.js')).servicesBench('table'),
   auth: async () => (await import('./auth.js')).authBench,
   engine: async () => (await import('./engine.js')).engineBench,
   extents: async () => (await import('./extents.js')).extentsBench,

@@ -1,0 +1,93 @@
+// Whom the services are measured against: ourselves on a folder, Azurite as it comes, and a bare node:http
+// server. Each is a process of its own, started on loopback and stopped by its process id.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+export const root = resolve(import.meta.dirname, '../..');
+const azuriteVersion = '3.37.0';
+
+export interface Target extends AsyncDisposable {
+  readonly name: string;
+  readonly pid: number;
+  readonly ports: Readonly<Record<'blob' | 'queue' | 'table', number>>;
+}
+
+export async function startLazuli(): Promise<Target> {
+  const folder = await mkdtemp(join(tmpdir(), 'lazuli-bench-'));
+  const ports = await freePorts();
+  const args = [join(root, 'dist/server/main.js'), '--location', folder, '--silent', ...portArgs(ports)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
+  await ready(child, 'Lazuli is ready');
+  return target('Lazuli', child, ports, folder);
+}
+
+/** From the npm registry, into a folder of the benchmark's own. */
+export async function startAzurite(): Promise<Target> {
+  const home = join(root, 'bench/.azurite');
+  if (!existsSync(join(home, 'node_modules/azurite'))) {
+    await promisify(execFile)('npm', ['install', '--prefix', home, '--no-save', `azurite@${azuriteVersion}`]);
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'azurite-bench-'));
+  const ports = await freePorts();
+  const main = join(home, 'node_modules/azurite/dist/src/azurite.js');
+  const args = [main, '--location', folder, '--silent', '--skipApiVersionCheck', ...portArgs(ports)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
+  await ready(child, 'Table service successfully listens');
+  return target(`Azurite ${azuriteVersion}`, child, ports, folder);
+}
+
+function quiet(): NodeJS.ProcessEnv {
+  const { AZURITE_ACCOUNTS: _, ...environment } = process.env;
+  return { ...environment, NODE_ENV: 'production' };
+}
+
+function portArgs(ports: Target['ports']): string[] {
+  return Object.entries(ports).flatMap(([name, port]) => [`--${name}Port`, String(port)]);
+}
+
+function target(name: string, child: ChildProcess, ports: Target['ports'], folder: string): Target {
+  return {
+    name,
+    pid: child.pid ?? 0,
+    ports,
+    async [Symbol.asyncDispose]() {
+      const gone = new Promise((done) => child.once('exit', done));
+      child.kill('SIGKILL');
+      await gone;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function ready(child: ChildProcess, line: string): Promise<void> {
+  return new Promise((done, fail) => {
+    let output = '';
+    child.stdout?.on('data', (chunk) => {
+      output += chunk;
+      if (output.includes(line)) done();
+    });
+    child.once('exit', (code) => fail(new Error(`it ended with ${code} before it was ready:\n${output}`)));
+  });
+}
+
+async function freePorts(): Promise<Target['ports']> {
+  const [blob, queue, table] = await Promise.all([freePort(), freePort(), freePort()]);
+  return { blob, queue, table };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => done(port));
+    });
+    server.on('error', fail);
+  });
+}
