@@ -94,7 +94,7 @@ export function helpText(version: string): string {
   const lines = [
     `Lazuli ${version}: Azure Storage on your own machine`,
     '',
-    'lazuli [command] [options]',
+    'lazuli [command] [options]          --help or -h, --version or -v',
     '',
   ];
   for (const [name, help] of Object.entries(commands)) lines.push(`  ${name.padEnd(20)} ${help}`);

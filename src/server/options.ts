@@ -31,9 +31,9 @@ const servicePorts = [
 export const options: readonly Option[] = [
   { name: 'location', short: 'l',      takes: 'folder', group: 'data',     help: 'where the data is kept [./lazuli-data]' },
   { name: 'inMemoryPersistence',                        group: 'data',     help: 'keep nothing: all is gone when it stops' },
-  { name: 'extentMemoryLimit',         takes: 'MB',     group: 'data',     help: 'memory for blobs and files without a folder [1024]' },
+  { name: 'extentMemoryLimit',         takes: 'MB',     group: 'data',     help: 'memory for contents if nothing is kept [1024]' },
   { name: 'config',                    takes: 'file',   group: 'data',     help: 'a file of options [lazuli.json beside the data]' },
-  { name: 'seed',                      takes: 'file',   group: 'data',     help: 'accounts, containers, queues, tables to make at start' },
+  { name: 'seed',                      takes: 'file',   group: 'data',     help: 'a file of what is to be there at start' },
   ...servicePorts.flatMap(([service, port]): Option[] => [
     { name: `${service}Host`,          takes: 'host',   group: 'services', help: `where the ${service} service listens [127.0.0.1]` },
     { name: `${service}Port`,          takes: 'port',   group: 'services', help: `its port; 0 picks a free one [${port}]` },
@@ -41,12 +41,12 @@ export const options: readonly Option[] = [
   ...(['blob', 'queue', 'table', 'file'] as const).map((service): Option =>
     ({ name: `${service}KeepAliveTimeout`, takes: 's',  group: 'services', help: 'how long an idle connection is kept [65]' })),
   { name: 'disableProductStyleUrl',                     group: 'services', help: 'accounts in the path only, never in the host name' },
-  { name: 'copySources',               takes: 'which',  group: 'security', help: 'where copies may come from: public, or any [public]' },
+  { name: 'copySources',               takes: 'which',  group: 'security', help: 'where copies come from: public, any [public]' },
   { name: 'cert',                      takes: 'file',   group: 'security', help: 'serve HTTPS with this certificate, .pem or .pfx' },
   { name: 'key',                       takes: 'file',   group: 'security', help: 'its key, .pem' },
   { name: 'pwd',                       takes: 'text',   group: 'security', help: 'the password of a .pfx' },
-  { name: 'devCert',                                    group: 'security', help: 'serve HTTPS with a certificate made for this folder' },
-  { name: 'oauth',                     takes: 'level',  group: 'security', help: 'basic: take bearer tokens unverified, over HTTPS on loopback' },
+  { name: 'devCert',                                    group: 'security', help: 'serve HTTPS with a certificate of its own making' },
+  { name: 'oauth',                     takes: 'level',  group: 'security', help: 'basic: tokens unverified, on loopback alone' },
   { name: 'silent', short: 's',                         group: 'output',   help: 'no line for each request' },
   { name: 'debug', short: 'd',         takes: 'file',   group: 'output',   help: 'a log of all that happens' },
   { name: 'testing',                                    group: 'tests',    help: 'let the admin port move the clock and make faults' },

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { helpText, parseCommandLine } from './command-line.js';
+import { nearest, options, variableOf } from './options.js';
+
+// biome-ignore format: a table
+const lines: readonly (readonly [args: string, command: string, words: string, given: object])[] = [
+  ['',                                 'start',   '',           {}],
+  ['start',                            'start',   '',           {}],
+  ['-s -l data',                       'start',   '',           { silent: true, location: 'data' }],
+  ['--location=data --silent',         'start',   '',           { silent: true, location: 'data' }],
+  ['--LOCATION data',                  'start',   '',           { location: 'data' }],
+  ['blob --blobPort 0',                'blob',    '',           { blobPort: '0' }],
+  ['azurite-queue',                    'queue',   '',           {}],
+  ['account create mine -l data',      'account', 'create mine', { location: 'data' }],
+  ['--silent=false',                   'start',   '',           { silent: 'false' }],
+  ['--blobHost ::1 --pwd=a=b',         'start',   '',           { blobHost: '::1', pwd: 'a=b' }],
+];
+for (const [args, command, words, given] of lines) {
+  test(`lazuli ${args}`, () => {
+    const parsed = parseCommandLine(args.split(' ').filter((word) => word !== ''));
+    assert.deepEqual(
+      { command: parsed.command, words: parsed.words.join(' '), given: Object.fromEntries(parsed.given) },
+      { command, words, given },
+    );
+  });
+}
+
+test('a program called azurite-table serves tables', () => {
+  assert.equal(parseCommandLine(['-s'], 'azurite-table').command, 'table');
+  assert.equal(parseCommandLine(['-s'], 'lazuli-blob').command, 'blob');
+  assert.equal(parseCommandLine(['-s'], 'azurite').command, 'start');
+});
+
+// biome-ignore format: a table
+const meant: readonly (readonly [wrong: string, right: string | undefined])[] = [
+  ['blobprot',   'blobPort'],
+  ['locaton',    'location'],
+  ['cert-file',  undefined],
+  ['inmemory',   undefined],
+  ['slient',     'silent'],
+];
+for (const [wrong, right] of meant) {
+  test(`--${wrong} was meant for ${right ?? 'nothing that is near'}`, () =>
+    assert.equal(nearest(wrong), right));
+}
+
+test('the help fits 80 columns and names every option', () => {
+  const help = helpText('1.2.3');
+  for (const line of help.split('\n')) assert.ok(line.length <= 80, `${line.length} columns: ${line}`);
+  for (const { name } of options) {
+    const isOfService = /^(blob|queue|table|file|smb|admin)(Host|Port|KeepAliveTimeout)$/.test(name);
+    assert.ok(isOfService || help.includes(`--${name}`), name);
+  }
+});
+
+test('variables are named after options', () => {
+  assert.equal(variableOf('blobKeepAliveTimeout'), 'LAZULI_BLOB_KEEP_ALIVE_TIMEOUT');
+  assert.equal(new Set(options.map(({ name }) => variableOf(name))).size, options.length);
+});
