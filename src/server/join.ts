@@ -178,7 +178,7 @@ function blobsIn(store: BlobStore, tx: Transaction, account: string): Joined['bl
       tx.onEnd({ durable: release, lost: release, aborted: release });
       const { md5 } = body.digests;
       const fresh = { headers: { ...headers, ...(md5 && { md5 }) }, metadata, tags: [], tier: undefined };
-      await putBlob(store, [account, container], name, 'BlockBlob', fresh, body, unguarded);
+      await putBlob(store, [account, container], name, fresh, body, unguarded);
     },
     get: (container, name) =>
       unlessMissing(async () => {
@@ -188,6 +188,8 @@ function blobsIn(store: BlobStore, tx: Transaction, account: string): Joined['bl
         if (reader !== undefined) for await (const chunk of reader) chunks.push(chunk);
         return Buffer.concat(chunks);
       }),
-    delete: (container, name) => deleteBlob(store, [account, container], baseOf(name), 'include', unguarded),
+    delete: async (container, name) => {
+      await deleteBlob(store, [account, container], baseOf(name), 'include', unguarded);
+    },
   };
 }

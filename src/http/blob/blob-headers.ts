@@ -21,10 +21,19 @@ export function stampHeaders(stamp: Stamp): string[] {
 /** What a write that makes or changes a blob answers. */
 export function writtenHeaders(blob: BlobRecord, version: Version): string[] {
   const headers = stampHeaders(blob.stamp);
+  addVersion(headers, blob, version);
+  return headers;
+}
+
+export function addVersion(headers: string[], blob: BlobRecord, version: Version): void {
   if (blob.version !== undefined && version >= '2019-12-12') {
     headers.push('x-ms-version-id', formatKeptTime(blob.version));
   }
-  return headers;
+}
+
+/** Of a page blob. */
+export function sequenceHeader({ type, sequence }: BlobRecord): string[] {
+  return type === 'PageBlob' ? ['x-ms-blob-sequence-number', String(sequence ?? 0n)] : [];
 }
 
 export function md5Text(md5: Uint8Array): string {
@@ -49,10 +58,10 @@ export function blobHeaders(
   headers.push('Accept-Ranges', 'bytes', 'x-ms-blob-type', blob.type);
   addContent(headers, blob, identity);
   if (version >= '2017-11-09') headers.push('x-ms-creation-time', formatHttpDate(stampToMs(blob.created)));
-  if (address.kind === 'base') addLease(headers, blob.lease, now);
-  else if (address.kind === 'snapshot') headers.push('x-ms-snapshot', formatKeptTime(address.stamp));
+  addKept(headers, blob, address, version, now);
   headers.push('x-ms-server-encrypted', 'true');
   if (blob.appends !== undefined) headers.push('x-ms-blob-committed-block-count', String(blob.appends));
+  if (blob.type === 'PageBlob') headers.push(...sequenceHeader(blob));
   if (blob.sealed && version >= '2019-12-12') headers.push('x-ms-blob-sealed', 'true');
   if (blob.copy !== undefined && version >= '2012-02-12') addCopy(headers, blob.copy);
   if (blob.tags !== undefined && version >= '2019-12-12') {
@@ -60,6 +69,26 @@ export function blobHeaders(
   }
   addMetadata(headers, blob.metadata);
   return headers;
+}
+
+/** Which of the name's blobs it is. A snapshot has no lease and is no version. */
+function addKept(
+  headers: string[],
+  blob: BlobRecord,
+  address: BlobAddress,
+  version: Version,
+  now: number,
+): void {
+  if (address.kind === 'snapshot') {
+    headers.push('x-ms-snapshot', formatKeptTime(address.stamp));
+    return;
+  }
+  const isCurrent = address.kind === 'base' || blob.version === address.stamp;
+  if (isCurrent) addLease(headers, blob.lease, now);
+  if (version < '2019-12-12') return;
+  if (address.kind === 'version') headers.push('x-ms-version-id', formatKeptTime(address.stamp));
+  else addVersion(headers, blob, version);
+  if (isCurrent && blob.version !== undefined) headers.push('x-ms-is-current-version', 'true');
 }
 
 const overridable = [

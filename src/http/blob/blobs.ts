@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { formatKeptTime } from '../../services/blob/address.js';
 import * as blobs from '../../services/blob/blobs.js';
 import type { ContentHeaders } from '../../services/blob/model.js';
+import { setProperties } from '../../services/blob/properties.js';
 import type { BlobService } from '../../services/blob/service.js';
 import * as snapshots from '../../services/blob/snapshots.js';
 import { invalidHeader } from '../../services/common/errors.js';
@@ -13,8 +14,9 @@ import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
 import { metadataOf, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
-import { stampHeaders, writtenHeaders } from './blob-headers.js';
+import { addVersion, sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
 import { leaseAction, leaseAnswer } from './leases.js';
+import { pageBlobLength, sequenceChange } from './page-requests.js';
 import { blobAddress, changedBlobName, containerKey, contentHeadersOf, guardsOf } from './requests.js';
 
 export async function setBlobProperties(
@@ -25,8 +27,9 @@ export async function setBlobProperties(
 ): Promise<Answer> {
   const guards = guardsOf(call, operation, 'write');
   const name = changedBlobName(call);
-  const blob = await blobs.setHeaders(store, containerKey(call), name, newHeaders(call), guards);
-  return { status: 200, headers: writtenHeaders(blob, call.version) };
+  const change = { headers: newHeaders(call), length: pageBlobLength(call), sequence: sequenceChange(call) };
+  const blob = await setProperties(store, containerKey(call), name, change, guards);
+  return { status: 200, headers: [...writtenHeaders(blob, call.version), ...sequenceHeader(blob)] };
 }
 
 const properties = [
@@ -80,6 +83,7 @@ export async function snapshotBlob(
   const taken = await snapshots.snapshotBlob(store, containerKey(call), name, metadataOf(call), guards);
   const headers = stampHeaders(taken.snapshot.stamp);
   headers.push('x-ms-snapshot', formatKeptTime(taken.stamp), 'x-ms-request-server-encrypted', 'true');
+  addVersion(headers, taken.blob, call.version);
   return { status: 201, headers };
 }
 
@@ -93,7 +97,13 @@ export async function deleteBlob(
   const asked = wordHeader(call, 'x-ms-delete-snapshots', ['include', 'only']);
   if (asked !== undefined && address.kind !== 'base') throw invalidHeader('x-ms-delete-snapshots', asked);
   const guards = guardsOf(call, operation, 'write');
-  await snapshots.deleteBlob(store, containerKey(call), address, asked ?? 'none', guards);
-  const headers = call.version >= '2017-07-29' ? ['x-ms-delete-type-permanent', 'true'] : [];
+  const { permanent } = await snapshots.deleteBlob(
+    store,
+    containerKey(call),
+    address,
+    asked ?? 'none',
+    guards,
+  );
+  const headers = call.version >= '2017-07-29' ? ['x-ms-delete-type-permanent', String(permanent)] : [];
   return { status: 202, headers };
 }

@@ -26,7 +26,8 @@ import {
 import { abortCopy, copyBlob, copyBlobFromUrl } from './copies.js';
 import { getBlob, getBlobMetadata, getBlobProperties } from './get-blob.js';
 import { listBlobs } from './list-blobs.js';
-import { putAppendBlob, putBlockBlob, putUnknownBlob } from './put-blob.js';
+import { getPageRanges, putPage } from './page-blobs.js';
+import { putAppendBlob, putBlockBlob, putPageBlob, putUnknownBlob } from './put-blob.js';
 
 const never = ['', 'none'] as const;
 const own = 'blobServices';
@@ -61,10 +62,14 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Append Block',                'PUT /{container}/{blob}?comp=appendblock',             '',                                          '2015-02-21', ['o:aw',  'aw',    write],                                  ['MNIUT', 'required'],   'primary',   appendBlock],
   ['Append Blob Seal',            'PUT /{container}/{blob}?comp=seal',                    '',                                          '2019-12-12', ['o:w',   'w',     'blobs/write'],                          ['MNIU',  'required'],   'primary',   sealBlob],
 
+  ['Put Page',                    'PUT /{container}/{blob}?comp=page',                    '',                                          '',           ['o:w',   'w',     'blobs/write'],                          ['MNIUT', 'required'],   'primary',   putPage],
+  ['Get Page Ranges',             'GET /{container}/{blob}?comp=pagelist',                '',                                          '',           ['o:r',   'r',     read, 'blob'],                           ['MNIUT', 'checked'],    'both',      getPageRanges],
+
   ['Copy Blob From URL',          'PUT /{container}/{blob}',                              'x-ms-copy-source & x-ms-requires-sync: true', '2018-03-28', ['o:cw', 'cw',   write],                                  ['MNIUT', 'infinite'],   'primary',   copyBlobFromUrl],
   ['Copy Blob',                   'PUT /{container}/{blob}',                              'x-ms-copy-source',                          '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'infinite'],   'primary',   copyBlob],
   ['Put Blob',                    'PUT /{container}/{blob}',                              'x-ms-blob-type: BlockBlob',                 '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putBlockBlob],
   ['Put Blob',                    'PUT /{container}/{blob}',                              'x-ms-blob-type: AppendBlob',                '2015-02-21', ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putAppendBlob],
+  ['Put Blob',                    'PUT /{container}/{blob}',                              'x-ms-blob-type: PageBlob',                  '2009-09-19', ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putPageBlob],
   ['Put Blob',                    'PUT /{container}/{blob}',                              '',                                          '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putUnknownBlob],
   ['Abort Copy Blob',             'PUT /{container}/{blob}?comp=copy',                    'x-ms-copy-action: abort',                   '2012-02-12', ['o:w',   'w',     'blobs/write'],                          ['',      'required'],   'primary',   abortCopy],
 

@@ -6,9 +6,11 @@ import { invalidHeader, missingHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
+import { requireHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
 import { writtenHeaders } from './blob-headers.js';
 import { contentChecksumHeaders, receiveBody } from './bodies.js';
+import { pageBlobLength, sequenceNumber } from './page-requests.js';
 import { bodyHeadersOf, containerKey, createGuardsOf, newBlobName, newBlobOf } from './requests.js';
 
 const MiB = 1024 * 1024;
@@ -37,7 +39,7 @@ export async function putBlockBlob(
   });
   const { body, md5 } = received;
   const withMd5 = md5 === undefined ? fresh : { ...fresh, headers: { ...headers, md5 } };
-  const blob = await blobs.putBlob(service.store, container, name, 'BlockBlob', withMd5, body, guards);
+  const blob = await blobs.putBlob(service.store, container, name, withMd5, body, guards);
   return created(call, blob, contentChecksumHeaders(call, received));
 }
 
@@ -53,7 +55,25 @@ export async function putAppendBlob(
   requireNoBody(call);
   refuseHeader(call, 'x-ms-blob-content-length');
   const fresh = newBlobOf(call, bodyHeadersOf(call));
-  const blob = await blobs.putBlob(service.store, container, name, 'AppendBlob', fresh, undefined, guards);
+  const blob = await blobs.putAppendBlob(service.store, container, name, fresh, guards);
+  return created(call, blob, []);
+}
+
+export async function putPageBlob(
+  call: Call,
+  { store }: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const guards = createGuardsOf(call, operation, identity);
+  requireNoBody(call);
+  requireHeader(call, 'x-ms-blob-content-length');
+  const length = pageBlobLength(call) ?? 0;
+  const sequence = sequenceNumber(call) ?? 0n;
+  const fresh = newBlobOf(call, bodyHeadersOf(call));
+  const blob = await blobs.putPageBlob(store, container, name, { length, sequence }, fresh, guards);
   return created(call, blob, []);
 }
 

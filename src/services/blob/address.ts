@@ -6,6 +6,7 @@ import { formatIsoTime, parseIsoTime } from '../../base/times.js';
 import type { Transaction } from '../../collections/index.js';
 import { invalidParameter, StorageError } from '../common/errors.js';
 import { committed, existing } from './guards.js';
+import { isLive } from './history.js';
 import type { BlobRecord, BlobStore } from './model.js';
 
 export type BlobAddress = Readonly<{ name: string; kind: 'base' } | KeptAddress>;
@@ -48,7 +49,7 @@ async function findKept(
 ): Promise<BlobRecord> {
   const dictionary = kind === 'snapshot' ? store.snapshots : store.versions;
   const kept = await dictionary.get(tx, [container, name, stamp], options);
-  if (kept !== undefined && kept.deleted === undefined) return kept;
+  if (kept !== undefined && isLive(kept)) return kept;
   const current = kind === 'version' ? await store.blobs.get(tx, [container, name], options) : undefined;
   const blob = committed(current);
   if (blob !== undefined && blob.version === stamp) return blob;

@@ -71,7 +71,7 @@ async function appendContent(
   { content, length }: BlobRecord,
   body: Body,
 ): Promise<BlobContent> {
-  assert(content.kind !== 'piece', 'the content of an append blob is a map');
+  assert(content.kind === 'empty' || content.kind === 'map', 'what was appended is a map');
   const map = content.kind === 'map' ? content.map : await store.maps.create(tx);
   const source = await store.contents.source(tx, body);
   await store.maps.append(tx, map, length, [{ source, length: body.length }]);

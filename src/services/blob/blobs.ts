@@ -21,6 +21,7 @@ import {
   existing,
   type Guards,
 } from './guards.js';
+import { changeVersion, replaceBlob } from './history.js';
 import {
   type AccessTier,
   type BlobKey,
@@ -30,10 +31,11 @@ import {
   type ContainerKey,
   type ContentHeaders,
   findContainer,
+  findPlace,
+  type Place,
   type UncommittedBlob,
   withLease,
 } from './model.js';
-import { replaceBlob } from './replace.js';
 import { hasSnapshots } from './snapshots.js';
 
 /** What a request says of the blob that it makes. */
@@ -51,21 +53,64 @@ export function putBlob(
   store: BlobStore,
   container: ContainerKey,
   name: string,
-  type: 'BlockBlob' | 'AppendBlob',
   fresh: NewBlob,
-  body: Body | undefined,
+  body: Body,
   guards: CreateGuards,
 ): Promise<BlobRecord> {
+  return createBlob(store, container, name, 'BlockBlob', fresh, guards, async (tx) => ({
+    content: await nameContent(store, tx, body),
+    length: body.length,
+  }));
+}
+
+export function putAppendBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  fresh: NewBlob,
+  guards: CreateGuards,
+): Promise<BlobRecord> {
+  return createBlob(store, container, name, 'AppendBlob', fresh, guards, async () => ({
+    content: noContent,
+    length: 0,
+    appends: 0,
+  }));
+}
+
+/** A page blob of zeros. */
+export function putPageBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  { length, sequence }: { readonly length: number; readonly sequence: bigint },
+  fresh: NewBlob,
+  guards: CreateGuards,
+): Promise<BlobRecord> {
+  return createBlob(store, container, name, 'PageBlob', fresh, guards, async (tx) => ({
+    content: { kind: 'pages', map: await store.maps.create(tx), epoch: 0 },
+    length,
+    sequence,
+  }));
+}
+
+type MadeContent = Pick<BlobRecord, 'content' | 'length' | 'appends' | 'sequence'>;
+
+function createBlob(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  type: BlobType,
+  fresh: NewBlob,
+  guards: CreateGuards,
+  make: (tx: Transaction) => Promise<MadeContent>,
+): Promise<BlobRecord> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const found = await store.blobs.get(tx, key, { lock: 'update' });
+    const place = await findPlace(store, tx, container, name);
+    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
     const lease = admitCreate(found, guards, tx.now);
-    await checkTypeChange(store, tx, key, found, type);
-    const content = body === undefined ? noContent : await nameContent(store, tx, body);
-    const made = makeBlob(tx, found, type, fresh, { content, length: body?.length ?? 0 });
-    const blob = withLease(type === 'AppendBlob' ? { ...made, appends: 0 } : made, lease);
-    await replaceBlob(store, tx, key, found, blob);
-    return blob;
+    await checkTypeChange(store, tx, place.key, found, type);
+    const made = makeBlob(tx, found, type, fresh, await make(tx));
+    return replaceBlob(store, tx, place, found, withLease(made, lease));
   });
 }
 
@@ -75,7 +120,7 @@ export function makeBlob(
   found: Found,
   type: BlobType,
   { headers, metadata, tags, tier }: NewBlob,
-  { content, length }: Pick<BlobRecord, 'content' | 'length'>,
+  content: MadeContent,
 ): BlobRecord {
   const old = committed(found);
   const stamp = tx.stamp(old?.stamp);
@@ -86,8 +131,7 @@ export function makeBlob(
     type,
     stamp,
     created,
-    length,
-    content,
+    ...content,
     headers,
     metadata,
     ...(tags.length > 0 ? { tags } : {}),
@@ -142,20 +186,6 @@ export async function readBlob(
   }
 }
 
-/** Replaces all of them if `headers` is given. Any such call forgets where the blob was copied from. */
-export function setHeaders(
-  store: BlobStore,
-  container: ContainerKey,
-  name: string,
-  headers: ContentHeaders | undefined,
-  guards: Guards,
-): Promise<BlobRecord> {
-  return changeBlob(store, container, name, guards, (blob) => ({
-    ...blob,
-    headers: headers ?? blob.headers,
-  }));
-}
-
 export function setMetadata(
   store: BlobStore,
   container: ContainerKey,
@@ -164,26 +194,25 @@ export function setMetadata(
   guards: Guards,
 ): Promise<BlobRecord> {
   checkMetadata(metadata);
-  return changeBlob(store, container, name, guards, (blob) => ({ ...blob, metadata }));
+  return store.run(async (tx) => {
+    const { place, old, lease } = await findForWrite(store, tx, container, name, guards);
+    const { copy: _, ...kept } = old;
+    const stamp = tx.stamp(old.stamp);
+    return changeVersion(store, tx, place, old, withLease({ ...kept, metadata, stamp }, lease), stamp);
+  });
 }
 
-/** Changes what is said of a blob and not its content, with a new ETag. */
-function changeBlob(
+/** A blob that exists and may be written, locked. */
+export async function findForWrite(
   store: BlobStore,
+  tx: Transaction,
   container: ContainerKey,
   name: string,
   guards: Guards,
-  change: (blob: BlobRecord) => BlobRecord,
-): Promise<BlobRecord> {
-  return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
-    const lease = admitWrite(old, guards, tx.now);
-    const { copy: _, ...changed } = change(old);
-    const blob = withLease({ ...changed, stamp: tx.stamp(old.stamp) }, lease);
-    await store.blobs.set(tx, key, blob);
-    return blob;
-  });
+): Promise<{ place: Place; old: BlobRecord; lease: Lease }> {
+  const place = await findPlace(store, tx, container, name);
+  const old = existing(await store.blobs.get(tx, place.key, { lock: 'update' }));
+  return { place, old, lease: admitWrite(old, guards, tx.now) };
 }
 
 export interface LeasedBlob {

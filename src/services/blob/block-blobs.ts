@@ -12,6 +12,7 @@ import type { BlobAddress } from './address.js';
 import { findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
 import { type Block, blocksOf, contentOfBlocks, namesOf } from './block-lists.js';
+import { noteDue } from './due.js';
 import {
   admitCreate,
   type CreateGuards,
@@ -22,18 +23,19 @@ import {
   type Guards,
   useLease,
 } from './guards.js';
+import { replaceBlob } from './history.js';
 import {
   type BlobKey,
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
   findContainer,
+  findPlace,
   type UncommittedBlob,
   type Upload,
   withLease,
 } from './model.js';
-import { replaceBlob } from './replace.js';
-import { hasEnded, uploadFor } from './uploads.js';
+import { discardUpload, hasEnded, uploadEnd, uploadFor } from './uploads.js';
 
 const mostUncommitted = 100_000;
 export const mostCommitted = 50_000;
@@ -77,6 +79,10 @@ async function putBlockIn(
   if (upload !== found?.upload || lease !== found.lease) {
     const row = found ?? { format: 1 as const, type: 'uncommitted' as const, created: tx.stamp() };
     await store.blobs.set(tx, key, withLease<BlobRecord | UncommittedBlob>({ ...row, upload }, lease));
+    if (upload.id !== found?.upload?.id) {
+      if (found?.upload !== undefined) await discardUpload(store, tx, found.upload);
+      await noteDue(store, tx, [uploadEnd(upload), 'upload', ...key, upload.id]);
+    }
   }
   await writeBlock(store, tx, upload, blockId, body);
 }
@@ -112,8 +118,8 @@ export function putBlockList(
   guards: CreateGuards,
 ): Promise<BlobRecord> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const found = await store.blobs.get(tx, key, { lock: 'update' });
+    const place = await findPlace(store, tx, container, name);
+    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
     const lease = admitCreate(found, guards, tx.now);
     const old = committed(found);
     if (old !== undefined) checkType(old, 'BlockBlob');
@@ -121,8 +127,7 @@ export function putBlockList(
     const blocks = await chooseBlocks(store, tx, choices, upload, old);
     const content = await contentOfBlocks(store, tx, blocks);
     const blob = withLease(makeBlob(tx, found, 'BlockBlob', fresh, content), lease);
-    await replaceBlob(store, tx, key, found, blob);
-    return blob;
+    return replaceBlob(store, tx, place, found, blob);
   });
 }
 

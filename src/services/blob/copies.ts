@@ -18,6 +18,7 @@ import {
   existing,
   useLease,
 } from './guards.js';
+import { replaceBlob } from './history.js';
 import {
   type AccessTier,
   type BlobContent,
@@ -25,10 +26,11 @@ import {
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
+  type CopyState,
   findContainer,
+  findPlace,
   withLease,
 } from './model.js';
-import { replaceBlob } from './replace.js';
 
 export interface CopySource {
   readonly container: ContainerKey;
@@ -60,47 +62,36 @@ export function copyBlob(
 ): Promise<BlobRecord> {
   checkMetadata(options.metadata);
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const found = await store.blobs.get(tx, key, { lock: 'update' });
+    const place = await findPlace(store, tx, container, name);
+    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
     const original = await findSource(store, tx, source);
     const lease = admitCreate(found, guards, tx.now, 'copy');
     checkSource(original, source, options);
     const old = committed(found);
     if (old !== undefined) checkType(old, original.type);
-    const content = await copyContent(store, tx, original);
+    const content = { content: await copyContent(store, tx, original), length: original.length };
     const fresh = {
       headers: original.headers,
       metadata: options.metadata.length > 0 ? options.metadata : original.metadata,
       tags: options.tags === 'source' ? (original.tags ?? []) : options.tags,
       tier: options.tier,
     };
-    const made = makeBlob(tx, found, original.type, fresh, { content, length: original.length });
-    const blob = withLease(
-      { ...made, ...ofAppends(original, options.seal), ...done(tx, source, original, options) },
-      lease,
-    );
-    await replaceBlob(store, tx, key, found, blob);
-    return blob;
+    const made = makeBlob(tx, found, original.type, fresh, { ...content, ...ofType(original) });
+    const sealed = original.type === 'AppendBlob' && (options.seal ?? original.sealed);
+    const copy = done(tx, source, original, options);
+    const blob = { ...made, copy, ...(sealed ? { sealed: true as const } : {}) };
+    return replaceBlob(store, tx, place, found, withLease(blob, lease));
   });
 }
 
-function done(
-  tx: Transaction,
-  { url }: CopySource,
-  { length }: BlobRecord,
-  { id }: CopyOptions,
-): Pick<BlobRecord, 'copy'> {
-  return {
-    copy: { id, source: url, status: 'success', copied: length, total: length, completed: tx.now },
-  };
+function done(tx: Transaction, { url }: CopySource, { length }: BlobRecord, { id }: CopyOptions): CopyState {
+  return { id, source: url, status: 'success', copied: length, total: length, completed: tx.now };
 }
 
-function ofAppends(
-  { type, appends, sealed }: BlobRecord,
-  seal: boolean | undefined,
-): Pick<BlobRecord, 'appends' | 'sealed'> {
-  if (type !== 'AppendBlob') return {};
-  return { appends: appends ?? 0, ...((seal ?? sealed) ? { sealed: true as const } : {}) };
+/** What only blobs of one type have. */
+function ofType({ type, appends, sequence }: BlobRecord): Pick<BlobRecord, 'appends' | 'sequence'> {
+  if (type === 'AppendBlob') return { appends: appends ?? 0 };
+  return type === 'PageBlob' ? { sequence: sequence ?? 0n } : {};
 }
 
 /** The source, which must be the same when the copy commits. */
@@ -142,24 +133,21 @@ function checkSource(
   }
 }
 
-/** The map of an append blob grows: a copy has one of its own, of the same pieces. */
-async function copyContent(
-  store: BlobStore,
-  tx: Transaction,
-  { type, content, length }: BlobRecord,
-): Promise<BlobContent> {
-  if (type !== 'AppendBlob' || content.kind !== 'map') {
+/** The map of an append or page blob is written further: a copy has one of its own, of the same pieces. */
+async function copyContent(store: BlobStore, tx: Transaction, blob: BlobRecord): Promise<BlobContent> {
+  const { type, content, length } = blob;
+  if (type === 'BlockBlob' || content.kind === 'empty' || content.kind === 'piece') {
     await shareContent(store, tx, content);
     return content;
   }
-  const slices = await store.slices.touched(tx, content.map, { start: 0, end: length });
-  const map = await store.maps.create(tx);
-  const parts = slices.map(({ source, start, end }) => ({ source, length: end - start }));
-  for (const { source, length } of parts) {
-    if (source.kind === 'extent') await store.contents.share(tx, [{ ...source, length }]);
+  const copied = await store.maps.create(tx);
+  const snapshot = content.kind === 'pages' && content.isKept ? content.epoch : undefined;
+  for (let at = 0; at < length; ) {
+    const page = await store.slices.shown(tx, content.map, { start: at, end: length }, snapshot);
+    await store.maps.fill(tx, copied, page.slices, { start: at, end: page.end });
+    at = page.end;
   }
-  await store.maps.append(tx, map, 0, parts);
-  return { kind: 'map', map };
+  return content.kind === 'pages' ? { kind: 'pages', map: copied, epoch: 0 } : { kind: 'map', map: copied };
 }
 
 /** Leaves an empty blob with the metadata that the copy gave it. */

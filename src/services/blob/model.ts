@@ -8,6 +8,8 @@
 //   blocks       [upload id, block id]           uncommitted blocks
 //   block counts upload id                       how many of those
 //   block names  [map, n]                        the list of blocks a blob was committed from (block-lists.ts)
+//   tags         [account, tag, value, container, blob]    which blobs have it (tag-index.ts)
+//   due          [time, what, container id, name, stamp]   what time makes garbage (due.ts)
 //
 // A row of `blobs`, `snapshots` or `versions` is small: bytes lie elsewhere (content.ts), long lists too.
 // A name's first row is where everybody who changes that name meets: its lock orders them. Who writes into a
@@ -57,11 +59,20 @@ export interface ContentHeaders {
   readonly md5?: Uint8Array;
 }
 
-/** Where the bytes are: nowhere, in one piece, or in a map of them. */
+/** Where the bytes are (content.ts). */
 export type BlobContent =
   | { readonly kind: 'empty' }
   | { readonly kind: 'piece'; readonly piece: PackedPiece }
-  | { readonly kind: 'map'; readonly map: number };
+  | { readonly kind: 'map'; readonly map: number }
+  | {
+      readonly kind: 'pages';
+      readonly map: number;
+      /** It is written in this one; what is kept shows all up to it. */
+      readonly epoch: number;
+      readonly isKept?: true;
+      /** The newest epoch that something which is kept shows. */
+      readonly newest?: number;
+    };
 
 export interface Upload {
   readonly id: number;
@@ -114,6 +125,8 @@ export interface BlobRecord {
   /** Of an append blob. */
   readonly appends?: number;
   readonly sealed?: true;
+  /** Of a page blob. */
+  readonly sequence?: bigint;
 }
 
 /** Blocks were put under this name, and no blob is there yet. It can be leased, deleted, and nothing else. */
@@ -125,14 +138,30 @@ export interface UncommittedBlob {
   readonly lease?: Lease;
 }
 
+/** A snapshot or a version. */
 export interface KeptBlob extends BlobRecord {
-  /** Soft-deleted, and until when it can be restored. */
-  readonly deleted?: { readonly at: number; readonly until: number };
+  readonly deleted?: Deleted;
+}
+
+/** Soft-deleted: when, until when it can be restored, and whether it was the blob itself. */
+export interface Deleted {
+  readonly at: number;
+  readonly until: number;
+  readonly wasBase?: true;
 }
 
 export type ContainerKey = readonly [account: string, name: string];
 export type BlobKey = readonly [container: number, name: string];
 export type KeptKey = readonly [container: number, name: string, stamp: Stamp];
+export type TagKey = readonly [account: string, tag: string, value: string, container: string, blob: string];
+export type DueWhat = 'upload' | 'snapshot' | 'version';
+export type DueKey = readonly [time: number, what: DueWhat, container: number, name: string, stamp: Stamp];
+
+/** Where a blob is: under which names, and in which row. */
+export interface Place {
+  readonly container: ContainerKey;
+  readonly key: BlobKey;
+}
 
 export interface BlobStore extends Store {
   readonly containers: Dictionary<ContainerKey, ContainerEntry>;
@@ -143,11 +172,15 @@ export interface BlobStore extends Store {
   readonly blocks: Dictionary<readonly [upload: number, id: string], PackedPiece>;
   readonly blockCounts: Counters<number>;
   readonly blockNames: Dictionary<readonly [map: number, part: number], BlockNames>;
+  readonly tags: Dictionary<TagKey, number>;
+  readonly due: Dictionary<DueKey, true>;
   readonly contents: Contents;
   readonly maps: ContentMaps;
   readonly slices: SliceRows;
   readonly garbage: Garbage;
   settings(account: string): AccountSettings;
+  /** Days that a deleted blob can be restored; nothing: it cannot. */
+  retentionDays(account: string): number | undefined;
 }
 
 export interface BlobGround {
@@ -157,6 +190,7 @@ export interface BlobGround {
   readonly slices: SliceRows;
   readonly garbage: Garbage;
   settings(account: string): AccountSettings;
+  retentionDays(account: string): number | undefined;
 }
 
 export async function openBlobStore({ store, ...ground }: BlobGround): Promise<BlobStore> {
@@ -172,6 +206,8 @@ export async function openBlobStore({ store, ...ground }: BlobGround): Promise<B
     blocks: await state.dictionary('$system/blob/blocks', options),
     blockCounts: await state.counters('$system/blob/block-counts', { system: true }),
     blockNames: await state.dictionary('$system/blob/block-names', options),
+    tags: await state.dictionary('$system/blob/tags', options),
+    due: await state.dictionary('$system/blob/due', options),
     ...ground,
   };
 }
@@ -186,6 +222,16 @@ export async function findContainer(
   const entry = await store.containers.get(tx, key, check === 'check' ? checked : unchecked);
   if (entry === undefined) throw new StorageError('ContainerNotFound');
   return entry.id;
+}
+
+/** Where a blob is that may be written. */
+export async function findPlace(
+  store: BlobStore,
+  tx: Transaction,
+  container: ContainerKey,
+  name: string,
+): Promise<Place> {
+  return { container, key: [await findContainer(store, tx, container), name] };
 }
 
 const checked = { lock: 'none', check: true } as const;

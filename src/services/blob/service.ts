@@ -6,6 +6,7 @@ import type { ContentStore } from '../common/content-store.js';
 import type { Garbage } from '../common/garbage.js';
 import type { Store } from '../common/store.js';
 import { registerBlockLists } from './block-lists.js';
+import { sweepDue } from './due.js';
 import { type BlobStore, openBlobStore } from './model.js';
 import { registerContainers } from './sweep.js';
 import { registerUploads } from './uploads.js';
@@ -22,9 +23,11 @@ export async function openBlobService(
   { contents, maps, slices }: ContentStore,
 ): Promise<BlobService> {
   const settings = (account: string) => accounts.get(account)?.settings ?? defaultSettings;
-  const blobs = await openBlobStore({ store, contents, maps, slices, garbage, settings });
+  const retentionDays = (account: string) => accounts.serviceSettings(account, 'blob').deleteRetention.days;
+  const blobs = await openBlobStore({ store, contents, maps, slices, garbage, settings, retentionDays });
   registerBlockLists(blobs);
   registerUploads(blobs);
   registerContainers(blobs);
+  garbage.also(() => sweepDue(blobs));
   return { store: blobs, accounts };
 }

@@ -3,24 +3,27 @@
 import type { Transaction } from '../../collections/index.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
-import type { BlobAddress } from './address.js';
-import { dropContent, shareContent } from './content.js';
+import type { BlobAddress, KeptAddress } from './address.js';
+import { forkContent } from './content.js';
 import { admitWrite, checkOnline, committed, existing, type Guards, useLease } from './guards.js';
+import { asKept, changeVersion, isLive, removeBlob, removeKept } from './history.js';
 import {
   type BlobKey,
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
-  findContainer,
+  findPlace,
   type KeptBlob,
   type KeptKey,
+  type Place,
 } from './model.js';
-import { removeBlob } from './replace.js';
 
 export interface TakenSnapshot {
   readonly snapshot: KeptBlob;
   /** What it is called by. */
   readonly stamp: number;
+  /** The blob, which has a new version where versions are kept. */
+  readonly blob: BlobRecord;
 }
 
 /** The blob as it is, under a time of its own. With metadata of its own it also has an ETag of its own. */
@@ -33,16 +36,17 @@ export function snapshotBlob(
 ): Promise<TakenSnapshot> {
   checkMetadata(metadata);
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const blob = existing(await store.blobs.get(tx, key, { lock: 'update' }));
-    checkOnline(blob);
-    admitWrite(blob, guards, tx.now, 'checked');
-    const stamp = tx.stamp(blob.stamp);
-    const { lease: _lease, upload: _upload, ...base } = blob;
+    const place = await findPlace(store, tx, container, name);
+    const old = existing(await store.blobs.get(tx, place.key, { lock: 'update' }));
+    checkOnline(old);
+    admitWrite(old, guards, tx.now, 'checked');
+    const stamp = tx.stamp(old.stamp);
+    const { kept, current } = await forkContent(store, tx, old.content);
+    const base = { ...asKept(old), content: kept };
     const snapshot = metadata.length === 0 ? base : { ...base, metadata, stamp };
-    await shareContent(store, tx, blob.content);
-    await store.snapshots.set(tx, [...key, stamp], snapshot);
-    return { snapshot, stamp };
+    await store.snapshots.set(tx, [...place.key, stamp], snapshot);
+    const blob = await changeVersion(store, tx, place, old, { ...old, content: current }, tx.stamp());
+    return { snapshot, stamp, blob };
   });
 }
 
@@ -58,11 +62,16 @@ async function* liveSnapshots(
   key: BlobKey,
 ): AsyncGenerator<readonly [KeptKey, KeptBlob]> {
   const range = { prefix: key, newest: true, check: true, pageSize: 16 };
-  for await (const row of store.snapshots.entries(tx, range)) if (row[1].deleted === undefined) yield row;
+  for await (const row of store.snapshots.entries(tx, range)) if (isLive(row[1])) yield row;
 }
 
 /** What to do with the snapshots of a blob that is deleted: there must be none, they go too, or they alone go. */
 export type DeleteSnapshots = 'none' | 'include' | 'only';
+
+export interface DeletedBlob {
+  /** Nothing is left that could be restored. */
+  readonly permanent: boolean;
+}
 
 export function deleteBlob(
   store: BlobStore,
@@ -70,35 +79,39 @@ export function deleteBlob(
   address: BlobAddress,
   snapshots: DeleteSnapshots,
   guards: Guards,
-): Promise<void> {
+): Promise<DeletedBlob> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), address.name];
-    if (address.kind === 'base') await deleteBase(store, tx, key, snapshots, guards);
-    else await deleteKept(store, tx, [...key, address.stamp], address.kind, guards);
+    const place = await findPlace(store, tx, container, address.name);
+    if (address.kind === 'base') return deleteBase(store, tx, place, snapshots, guards);
+    return deleteKept(store, tx, place, address, guards);
   });
 }
 
 async function deleteBase(
   store: BlobStore,
   tx: Transaction,
-  key: BlobKey,
+  place: Place,
   snapshots: DeleteSnapshots,
   guards: Guards,
-): Promise<void> {
+): Promise<DeletedBlob> {
+  const { key } = place;
   const found = await store.blobs.get(tx, key, { lock: 'update' });
   const blob = committed(found);
   if (found === undefined) throw new StorageError('BlobNotFound');
   if (blob === undefined) useLease(found, guards.leaseId, 'required', tx.now);
   else admitDelete(blob, guards, tx.now);
+  let permanent = true;
   if (snapshots === 'none') {
     if (await hasSnapshots(store, tx, key)) throw new StorageError('SnapshotsPresent');
   } else {
-    for await (const [kept, { content }] of liveSnapshots(store, tx, key)) {
-      await store.snapshots.delete(tx, kept);
-      await dropContent(store, tx, content);
+    for await (const [kept, row] of liveSnapshots(store, tx, key)) {
+      permanent = await removeKept(store, tx, place, 'snapshot', kept, row);
     }
   }
-  if (snapshots !== 'only') await removeBlob(store, tx, key, found);
+  if (snapshots === 'only') return { permanent };
+  // Removing snapshots may have changed what the row says of them.
+  const last = await store.blobs.get(tx, key, { lock: 'update' });
+  return { permanent: await removeBlob(store, tx, place, last) };
 }
 
 /** A pending copy does not keep its target: it ends with it. */
@@ -110,14 +123,33 @@ function admitDelete(blob: BlobRecord, guards: Guards, now: number): void {
 async function deleteKept(
   store: BlobStore,
   tx: Transaction,
-  key: KeptKey,
-  kind: 'snapshot' | 'version',
+  place: Place,
+  { kind, stamp }: KeptAddress,
   guards: Guards,
-): Promise<void> {
+): Promise<DeletedBlob> {
   const dictionary = kind === 'snapshot' ? store.snapshots : store.versions;
+  const key: KeptKey = [...place.key, stamp];
   const kept = await dictionary.get(tx, key, { lock: 'update' });
-  if (kept === undefined || kept.deleted !== undefined) throw new StorageError('BlobNotFound');
-  admitWrite(kept, guards, tx.now, 'checked');
-  await dictionary.delete(tx, key);
-  await dropContent(store, tx, kept.content);
+  if (kept !== undefined && isLive(kept)) {
+    admitWrite(kept, guards, tx.now, 'checked');
+    return { permanent: await removeKept(store, tx, place, kind, key, kept) };
+  }
+  const found = kind === 'version' ? await store.blobs.get(tx, place.key, { lock: 'update' }) : undefined;
+  const current = committed(found);
+  if (current === undefined || current.version !== stamp) throw new StorageError('BlobNotFound');
+  return deleteCurrentVersion(store, tx, place, current, guards);
+}
+
+/** The current version, called by its id: it goes, and does not become an earlier one. */
+async function deleteCurrentVersion(
+  store: BlobStore,
+  tx: Transaction,
+  place: Place,
+  current: BlobRecord,
+  guards: Guards,
+): Promise<DeletedBlob> {
+  admitDelete(current, guards, tx.now);
+  await removeBlob(store, tx, place, current);
+  const key: KeptKey = [...place.key, current.version ?? current.stamp];
+  return { permanent: await removeKept(store, tx, place, 'version', key, asKept(current)) };
 }

@@ -3,7 +3,7 @@
 import type { Transaction } from '../../collections/index.js';
 import { dropContent } from './content.js';
 import { committed } from './guards.js';
-import type { BlobStore } from './model.js';
+import type { BlobKey, BlobRecord, BlobStore } from './model.js';
 import { discardUpload } from './uploads.js';
 
 const garbageKind = 'blob container';
@@ -23,17 +23,28 @@ async function sweepContainer(store: BlobStore, tx: Transaction, id: number): Pr
   const range = { prefix: [id], newest: true, pageSize: sweepAtOnce };
   for await (const [key, found] of store.blobs.entries(tx, range)) {
     const blob = committed(found);
-    if (blob !== undefined) await dropContent(store, tx, blob.content);
+    if (blob !== undefined) await dropWith(store, tx, key, blob);
     if (found.upload !== undefined) await discardUpload(store, tx, found.upload);
     await store.blobs.delete(tx, key);
     if (++swept === sweepAtOnce) return true;
   }
   for (const dictionary of [store.snapshots, store.versions]) {
-    for await (const [key, { content }] of dictionary.entries(tx, range)) {
-      await dropContent(store, tx, content);
+    for await (const [key, kept] of dictionary.entries(tx, range)) {
+      await dropWith(store, tx, [key[0], key[1]], kept);
       await dictionary.delete(tx, key);
       if (++swept === sweepAtOnce) return true;
     }
   }
   return false;
+}
+
+/** All owners of the map of a page blob go: nothing of it need be sorted out. */
+async function dropWith(
+  store: BlobStore,
+  tx: Transaction,
+  key: BlobKey,
+  { content }: BlobRecord,
+): Promise<void> {
+  if (content.kind === 'pages') await store.maps.drop(tx, content.map);
+  else await dropContent(store, tx, key, content);
 }

@@ -10,7 +10,7 @@ import { StorageError } from '../common/errors.js';
 import type { BlobStore, Upload } from './model.js';
 
 /** Uncommitted blocks go when none has come for so long. */
-export const uploadLifeMs = 7 * 24 * 3600 * 1000;
+const uploadLifeMs = 7 * 24 * 3600 * 1000;
 /** How exactly it is known when the last one came. */
 const touchMs = 60_000;
 
@@ -31,9 +31,14 @@ export function uploadFor(
   return now - upload.lastPut < touchMs ? upload : { ...upload, lastPut: now };
 }
 
+/** When its blocks are gone, if none comes. */
+export function uploadEnd({ lastPut }: Upload): number {
+  return lastPut + uploadLifeMs + touchMs;
+}
+
 /** Whether its blocks are gone, swept or not. */
 export function hasEnded(upload: Upload, now: number): boolean {
-  return now - upload.lastPut > uploadLifeMs + touchMs;
+  return now >= uploadEnd(upload);
 }
 
 /** Its blocks go with the commit. */

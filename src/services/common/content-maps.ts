@@ -19,6 +19,7 @@ import type { Contents } from './contents.js';
 import {
   clear,
   clearPages,
+  cut,
   type Edit,
   fill,
   overwrite,
@@ -117,6 +118,16 @@ export class ContentMaps {
       at = end;
     }
     return at;
+  }
+
+  /** Shares what lies in a range of another map, which had nothing there. */
+  async fill(tx: Transaction, map: number, slices: readonly Slice[], range: Range): Promise<void> {
+    for (const slice of slices) {
+      const part = cut(slice, range.start, range.end);
+      if (!part) continue;
+      if (part.source.kind === 'extent') await this.#contents.refer(tx, { ...part.source, change: 1 });
+      await this.#rows.maps.set(tx, [map, part.start], packSlice({ ...part, epoch: 0 }));
+    }
   }
 
   /** Makes these bytes those of `source`, whose extent has been named or shared for it. */

@@ -16,6 +16,7 @@ export class Garbage {
   readonly #notes: Notes;
   readonly #store: Store;
   readonly #sweeps = new Map<string, Sweep>();
+  readonly #chores: (() => Promise<void>)[] = [];
   readonly #report: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
@@ -38,6 +39,11 @@ export class Garbage {
   /** Who can sweep ids of this kind. */
   register(kind: string, sweep: Sweep): void {
     this.#sweeps.set(kind, sweep);
+  }
+
+  /** Done in every round: what is to go when its time has come. */
+  also(chore: () => Promise<void>): void {
+    this.#chores.push(chore);
   }
 
   /** What lies under this id is nobody's once the transaction has committed. */
@@ -78,5 +84,6 @@ export class Garbage {
       if (this.#stopped) return;
       await this.#store.run((tx) => this.#notes.remove(tx, [kind, id]));
     }
+    for (const chore of this.#chores) await chore();
   }
 }

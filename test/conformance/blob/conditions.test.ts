@@ -78,6 +78,8 @@ const blobTable = `
   Put Block List        yes    MNIU
   Get Block List        yes    -
   Append Block          yes    MNIU
+  Put Page              yes    MNIU
+  Get Page Ranges       yes    MNIU
 `;
 
 const blobRequests: Readonly<Record<string, (blob: Blob, headers: Headers) => Promise<WireAnswer>>> = {
@@ -97,6 +99,9 @@ const blobRequests: Readonly<Record<string, (blob: Blob, headers: Headers) => Pr
   'Put Block List': (blob, headers) => blob.commit([], headers),
   'Get Block List': (blob, headers) => blob.get('comp=blocklist', headers),
   'Append Block': (blob, headers) => blob.append('v2', headers),
+  'Put Page': (blob, headers) =>
+    blob.put('comp=page', { 'x-ms-page-write': 'clear', Range: 'bytes=0-511', ...headers }),
+  'Get Page Ranges': (blob, headers) => blob.get('comp=pagelist', headers),
 };
 
 const isRead = (operation: string) => /^(Get|List)/.test(operation);
@@ -161,7 +166,9 @@ for (const { operation = '', etag, conditions = '' } of rows(blobTable)) {
   const make = async () => {
     const blob = (await makeContainer()).blob('x');
     if (operation === 'Append Block') await gives(blob.put('', { 'x-ms-blob-type': 'AppendBlob' }), 201);
-    else await gives(blob.upload('v1'), 201);
+    else if (operation.includes('Page')) {
+      await gives(blob.put('', { 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '512' }), 201);
+    } else await gives(blob.upload('v1'), 201);
     return blob;
   };
   describe(operation, () => {

@@ -24,6 +24,8 @@ const operations = `
   Get Block List          checked    200
   Snapshot Blob           checked    201
   Append Block            required   201
+  Put Page                required   201
+  Get Page Ranges         checked    200
 `;
 
 const requests: Readonly<Record<string, (blob: Blob, id: Id) => Promise<WireAnswer>>> = {
@@ -39,6 +41,9 @@ const requests: Readonly<Record<string, (blob: Blob, id: Id) => Promise<WireAnsw
   'Get Block List': (blob, id) => blob.get('comp=blocklist', id),
   'Snapshot Blob': (blob, id) => blob.put('comp=snapshot', id),
   'Append Block': (blob, id) => blob.append('v2', id),
+  'Put Page': (blob, id) =>
+    blob.put('comp=page', { 'x-ms-page-write': 'clear', Range: 'bytes=0-511', ...id }),
+  'Get Page Ranges': (blob, id) => blob.get('comp=pagelist', id),
 };
 
 const required = `
@@ -71,6 +76,14 @@ function idOf(row: string): Id {
   return { 'x-ms-lease-id': { 'no id': undefined, 'id A': leaseA, 'id B': leaseB }[row] };
 }
 
+/** A blob of the type that the operation is for. */
+async function makeFor(operation: string, blob: Blob): Promise<void> {
+  if (operation === 'Append Block') await gives(blob.put('', { 'x-ms-blob-type': 'AppendBlob' }), 201);
+  else if (operation.includes('Page')) {
+    await gives(blob.put('', { 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '512' }), 201);
+  } else await gives(blob.upload('v1'), 201);
+}
+
 let made = 0;
 
 async function makeContainer(): Promise<Container> {
@@ -84,8 +97,7 @@ for (const { operation = '', need = '', success = '' } of rows(operations)) {
     for (const { row, column, cell } of cells(need === 'required' ? required : checked)) {
       test(`with ${row} on a blob that is ${column} gives ${cell}`, async () => {
         const blob = (await makeContainer()).blob('x');
-        if (operation === 'Append Block') await gives(blob.put('', { 'x-ms-blob-type': 'AppendBlob' }), 201);
-        else await gives(blob.upload('v1'), 201);
+        await makeFor(operation, blob);
         await bring(blob, column);
         const answer = requests[operation]?.(blob, idOf(row)) as Promise<WireAnswer>;
         if (cell === 'ok') await gives(answer, Number(success));

@@ -1,0 +1,159 @@
+// What becomes of a blob when its name gets another content, or none.
+//
+//                      versions are kept   soft delete              neither
+//   replaced           version             deleted snapshot         dropped
+//   metadata is set    version             -                        -
+//   a snapshot taken   version             -                        -
+//   deleted            version             deleted, was the blob    dropped
+//   snapshot deleted   as soft delete      deleted snapshot         dropped
+//   version deleted    as soft delete      deleted version          dropped
+//
+// A blob that carries a version stays as one also when versions are no longer kept. Blocks that nobody has
+// committed go with every content. What is deleted softly can be restored until its time is over (due.ts).
+
+import type { Transaction } from '../../collections/index.js';
+import { dropContent, forkContent, keptContent } from './content.js';
+import { noteDue } from './due.js';
+import { committed } from './guards.js';
+import type { BlobRecord, BlobStore, Deleted, KeptBlob, KeptKey, Place, UncommittedBlob } from './model.js';
+import { indexTags } from './tag-index.js';
+import { discardUpload } from './uploads.js';
+
+type Found = BlobRecord | UncommittedBlob | undefined;
+
+/** The name's row becomes `next`; gives it back as it is stored. */
+export async function replaceBlob(
+  store: BlobStore,
+  tx: Transaction,
+  place: Place,
+  found: Found,
+  next: BlobRecord,
+): Promise<BlobRecord> {
+  const blob = keepsVersions(store, place) ? { ...next, version: next.stamp } : next;
+  await leaveBehind(store, tx, place, found, 'replaced');
+  await indexTags(store, tx, place, committed(found)?.tags, blob.tags);
+  await store.blobs.set(tx, place.key, blob);
+  return blob;
+}
+
+/** The name's row goes. Whether nothing is left of it. */
+export async function removeBlob(
+  store: BlobStore,
+  tx: Transaction,
+  place: Place,
+  found: Found,
+): Promise<boolean> {
+  await indexTags(store, tx, place, committed(found)?.tags, undefined);
+  await store.blobs.delete(tx, place.key);
+  return leaveBehind(store, tx, place, found, 'deleted');
+}
+
+/** The same content, said otherwise: `next` is `old` with other metadata, or with a snapshot. */
+export async function changeVersion(
+  store: BlobStore,
+  tx: Transaction,
+  place: Place,
+  old: BlobRecord,
+  next: BlobRecord,
+  version: number,
+): Promise<BlobRecord> {
+  const keeps = keepsVersions(store, place);
+  const { version: _, ...changed } = next;
+  let blob: BlobRecord = keeps ? { ...changed, version } : changed;
+  if (keeps || old.version !== undefined) {
+    const { kept, current } = await forkContent(store, tx, next.content);
+    await store.versions.set(tx, [...place.key, versionOf(old)], { ...asKept(old), content: kept });
+    blob = { ...blob, content: current };
+  }
+  await store.blobs.set(tx, place.key, blob);
+  return blob;
+}
+
+export function keepsVersions(store: BlobStore, { container: [account] }: Place): boolean {
+  return store.settings(account).versioning;
+}
+
+function versionOf({ version, stamp }: BlobRecord): number {
+  return version ?? stamp;
+}
+
+/** Without what only a blob as it is now has. */
+export function asKept({ lease: _lease, upload: _upload, content, ...rest }: BlobRecord): KeptBlob {
+  return { ...rest, content: keptContent(content) };
+}
+
+async function leaveBehind(
+  store: BlobStore,
+  tx: Transaction,
+  place: Place,
+  found: Found,
+  how: 'replaced' | 'deleted',
+): Promise<boolean> {
+  if (found?.upload !== undefined) await discardUpload(store, tx, found.upload);
+  const old = committed(found);
+  if (old === undefined) return true;
+  if (keepsVersions(store, place) || old.version !== undefined) {
+    await store.versions.set(tx, [...place.key, versionOf(old)], asKept(old));
+    return true;
+  }
+  const deleted = softly(store, tx, place, how === 'deleted');
+  if (deleted === undefined) {
+    await dropContent(store, tx, place.key, old.content);
+    return true;
+  }
+  await keepDeleted(store, tx, 'snapshot', [...place.key, tx.stamp(old.stamp)], { ...asKept(old), deleted });
+  return false;
+}
+
+/** How a blob of this account is deleted softly; nothing if it is not. */
+function softly(
+  store: BlobStore,
+  tx: Transaction,
+  { container: [account] }: Pick<Place, 'container'>,
+  wasBase = false,
+): Deleted | undefined {
+  const days = store.retentionDays(account);
+  if (days === undefined) return undefined;
+  const until = tx.now + days * 24 * 3600 * 1000;
+  return { at: tx.now, until, ...(wasBase ? { wasBase } : {}) };
+}
+
+async function keepDeleted(
+  store: BlobStore,
+  tx: Transaction,
+  kind: 'snapshot' | 'version',
+  key: KeptKey,
+  kept: KeptBlob & { readonly deleted: Deleted },
+): Promise<void> {
+  await (kind === 'snapshot' ? store.snapshots : store.versions).set(tx, key, kept);
+  await noteDue(store, tx, [kept.deleted.until, kind, ...key]);
+}
+
+/** A snapshot or a version is deleted. Whether nothing is left of it. */
+export async function removeKept(
+  store: BlobStore,
+  tx: Transaction,
+  place: Place,
+  kind: 'snapshot' | 'version',
+  key: KeptKey,
+  kept: KeptBlob,
+): Promise<boolean> {
+  const deleted = softly(store, tx, place);
+  if (deleted !== undefined) {
+    await keepDeleted(store, tx, kind, key, { ...kept, deleted });
+    return false;
+  }
+  await (kind === 'snapshot' ? store.snapshots : store.versions).delete(tx, key);
+  await dropContent(store, tx, place.key, kept.content);
+  return true;
+}
+
+/** Whether it is there: not deleted. */
+export function isLive({ deleted }: KeptBlob): boolean {
+  return deleted === undefined;
+}
+
+/** Whether it is deleted and can still be restored. */
+export function isRestorable({ deleted }: KeptBlob, now: number): boolean {
+  return deleted !== undefined && deleted.until > now;
+}
