@@ -60,6 +60,7 @@ export async function folderDisk(location: string, options: FolderOptions = {}):
     },
     async close() {
       level.stop();
+      await reserve.close();
       await release();
     },
     probe: () => probe(files, join(location, probeFile), options.probeBytes ?? defaultProbeBytes),

@@ -5,11 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { SystemClock } from '../base/clock.js';
+import { memoryDisk } from './disk.js';
 import type { Engine } from './engine.js';
 import { bytes, engineSuite } from './engine.suite.js';
 import { DamageError } from './errors.js';
-import { openEngine } from './level.js';
-import { openLevelStore } from './store.js';
+import { openEngine, openEngineOn } from './level.js';
+import { openLevelStore, type Store } from './store.js';
 
 function folder(t: TestContext): string {
   const location = mkdtempSync(join(tmpdir(), 'lazuli-engine-'));
@@ -66,4 +68,51 @@ test('a damaged record is found when it is read, by its key or in a range', asyn
     await assert.rejects(async () => again.range(bytes(key), undefined), names(key));
   }
   assert.equal(Buffer.from((await again.get(bytes('a'))).value ?? '').toString(), 'a');
+});
+
+test('the clock of a start is not behind the last one, and a shift of a test is not stored', async (t) => {
+  const location = folder(t);
+  let wall = Date.UTC(2030, 0, 1);
+  const sources = { wall: () => wall, monotonic: () => 0 };
+  const first = await openEngine({ location }, { clock: new SystemClock(0, sources) });
+  first.clock.shift(3_600_000);
+  await (await first.commit({ writes: [{ key: bytes('a'), value: bytes('a') }] })).durable;
+  await first.close();
+  wall = Date.UTC(2029, 0, 1); // the machine's clock was set back meanwhile
+  const second = await openEngine({ location }, { clock: new SystemClock(0, sources) });
+  assert.equal(second.clock.now(), Date.UTC(2030, 0, 1));
+  await second.close();
+});
+
+test('the clock is stored each second while something is asked, and not otherwise', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const disk = memoryDisk();
+  const written: number[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await disk.open();
+    return {
+      ...store,
+      write(operations) {
+        written.push(operations.length);
+        return store.write(operations);
+      },
+    };
+  };
+  const engine = await openEngineOn({ ...disk, open });
+  t.after(() => engine.close());
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const second = async (): Promise<number> => {
+    const before = written.length;
+    t.mock.timers.tick(1000);
+    await turns();
+    return written.length - before;
+  };
+  assert.equal(await second(), 0);
+  await engine.get(bytes('a'));
+  assert.equal(await second(), 1);
+  assert.equal(await second(), 0);
+  await (await engine.commit({ writes: [{ key: bytes('a'), value: bytes('a') }] })).durable;
+  assert.equal(await second(), 0);
 });

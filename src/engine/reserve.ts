@@ -18,7 +18,8 @@ export class Reserve {
   readonly #files: Files;
   readonly #path: string;
   readonly #bytes: number;
-  #state: 'unknown' | 'kept' | 'given up' = 'unknown';
+  #kept = false;
+  #closed = false;
   #making: Promise<void> | undefined;
 
   constructor(files: Files, path: string, bytes: number) {
@@ -29,7 +30,7 @@ export class Reserve {
 
   /** Makes it if it is not there and leaves `floorBytes` free. Ends with it or without; tried again later. */
   keep(floorBytes: number): Promise<void> {
-    if (this.#bytes === 0 || this.#state === 'kept') return Promise.resolve();
+    if (this.#bytes === 0 || this.#kept || this.#closed) return Promise.resolve();
     this.#making ??= this.#make(floorBytes).finally(() => {
       this.#making = undefined;
     });
@@ -39,11 +40,17 @@ export class Reserve {
   /** Whether there was something to give up. */
   async giveUp(): Promise<boolean> {
     await this.#making;
-    this.#state = 'given up';
+    this.#kept = false;
     if ((await this.#files.status(this.#path)) === undefined) return false;
     await this.#files.remove(this.#path);
     await this.#files.syncFolder(dirname(this.#path));
     return true;
+  }
+
+  /** Ends when nothing more is written. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#making;
   }
 
   async #make(floorBytes: number): Promise<void> {
@@ -55,9 +62,9 @@ export class Reserve {
         if (found !== undefined) await this.#files.remove(this.#path);
         await this.#fill();
       }
-      this.#state = 'kept';
+      this.#kept = true;
     } catch {
-      // No room after all: what was written is of no use and would only be in the way.
+      // No room after all, or no time: what was written is of no use and would only be in the way.
       await this.#files.remove(this.#path).catch(() => {});
     }
   }
@@ -67,8 +74,10 @@ export class Reserve {
     const piece = randomFillSync(Buffer.allocUnsafe(Math.min(pieceBytes, this.#bytes)));
     await using file = await this.#files.open(this.#path, 'new');
     for (let position = 0; position < this.#bytes; position += piece.length) {
+      if (this.#closed) throw new Error('closed before it was whole');
       await file.write(piece.subarray(0, this.#bytes - position), position);
+      // Piece by piece: a flush of all at once would hold up the commits of that moment.
+      await file.sync();
     }
-    await file.sync();
   }
 }
