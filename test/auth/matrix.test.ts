@@ -1,99 +1,77 @@
-// The published table of what a SAS opens, held against the operation tables: every operation, with every
-// resource type and every letter. A service that gets its operations gets its table here.
+// The published table of what opens an operation (published.ts), held against the operation tables: every operation,
+// with every resource type, every letter and every role. wire-matrix.test.ts does the same over HTTP.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rows } from '#src/base/cells.suite.js';
 import { refusalOf } from '#src/http/auth/permissions.js';
-import type { SasIdentity } from '#src/http/auth/types.js';
+import { roles } from '#src/http/auth/roles.js';
+import type { Identity, SasIdentity } from '#src/http/auth/types.js';
+import type { ServiceName } from '#src/http/call.js';
 import { takeApart } from '#src/http/dispatch.js';
-import type { Row } from '#src/http/operation.js';
-import { queueOperations } from '#src/http/queue/operations.js';
+import { openService } from '#src/server/services.js';
+import { fulfils, letters, operations, type Published, published } from './published.js';
 
-// `cw` is c or w, `a+u` is a and u, `-` is never.
-const queue = `
-  operation                      type   account   service
-  List Queues                    s      l         -
-  Get Queue Service Properties   s      r         -
-  Set Queue Service Properties   s      w         -
-  Get Queue Service Stats        s      r         -
-  Get User Delegation Key        -      -         -
-  Create Queue                   c      cw        -
-  Delete Queue                   c      d         -
-  Get Queue Metadata             c      r         r
-  Set Queue Metadata             c      w         -
-  Get Queue ACL                  -      -         -
-  Set Queue ACL                  -      -         -
-  Put Message                    o      a         a
-  Peek Messages                  o      r         r
-  Get Messages                   o      p         p
-  Clear Messages                 o      d         -
-  Delete Message                 o      p         p
-  Update Message                 o      u         u
-`;
+const everything = [...(letters['account'] ?? ''), letters['account'] ?? '', 'au', 'cw'];
 
-const services: Record<string, [table: string, operations: readonly Row<never>[]]> = {
-  queue: [queue, queueOperations as readonly Row<never>[]],
-};
-
-const letters = 'rwdxylacuptfi';
-const everything = [...letters, letters, 'au', 'cw'];
-
-function fulfils(granted: string, need: string): boolean {
-  const [join, wanted] = need.includes('+')
-    ? (['every', need.split('+')] as const)
-    : (['some', [...need]] as const);
-  return wanted[join]((letter: string) => granted.includes(letter));
+function expectedOfAccount({ type, account }: Published, types: string, granted: string): string | undefined {
+  if (account === '-') return 'AuthorizationFailure';
+  if (type !== 'any' && !types.includes(type)) return 'AuthorizationResourceTypeMismatch';
+  return fulfils(granted, account) ? undefined : 'AuthorizationPermissionMismatch';
 }
 
-function expectedOfAccount(type: string, need: string, types: string, granted: string): string | undefined {
-  if (need === '-') return 'AuthorizationFailure';
-  if (!types.includes(type)) return 'AuthorizationResourceTypeMismatch';
-  return fulfils(granted, need) ? undefined : 'AuthorizationPermissionMismatch';
+function expectedOfService({ service }: Published, granted: string): string | undefined {
+  if (service === '-') return 'AuthorizationFailure';
+  return fulfils(granted, service) ? undefined : 'AuthorizationPermissionMismatch';
 }
 
-function expectedOfService(need: string, granted: string): string | undefined {
-  if (need === '-') return 'AuthorizationFailure';
-  return fulfils(granted, need) ? undefined : 'AuthorizationPermissionMismatch';
+function expectedOfRole({ role: least }: Published, role: string): string | undefined {
+  const order: readonly string[] = roles;
+  const allowed = least !== '-' && order.indexOf(least) <= order.indexOf(role);
+  return allowed ? undefined : 'AuthorizationPermissionMismatch';
 }
 
-for (const [service, [table, operations]] of Object.entries(services)) {
-  const published = rows(table);
+test('every service that is served has its operations in the matrix', () => {
+  assert.deepEqual(Object.keys(openService).sort(), Object.keys(operations).sort());
+});
 
-  test(`${service}: the published table and the operations name the same`, () => {
-    const names = new Set(operations.map(([name]) => name));
-    assert.deepEqual([...names].sort(), published.map(({ operation }) => operation).sort());
+for (const service of Object.keys(operations) as ServiceName[]) {
+  test(`${service}: every operation is in the published table`, () => {
+    const names = [...new Set(operations[service].map(([name]) => name))];
+    assert.deepEqual(
+      names.filter((name) => !published[service].has(name)),
+      [],
+    );
   });
 
-  for (const { operation = '', type = '', account = '', service: ofService = '' } of published) {
-    test(`${service}: what opens ${operation}`, () => {
-      const found = operations.filter(([name]) => name === operation).map((row) => takeApart(row));
-      assert.ok(found.length > 0);
-      for (const access of found) {
-        for (const permissions of everything) {
-          for (const resourceTypes of ['s', 'c', 'o', 'sco']) {
-            const identity: SasIdentity = {
-              kind: 'sas',
-              sas: 'account',
-              permissions,
-              resourceTypes,
-              overrides: [],
-            };
-            const expected = expectedOfAccount(type, account, resourceTypes, permissions);
-            assert.equal(
-              refusalOf(identity, access),
-              expected,
-              `account SAS ${resourceTypes} ${permissions}`,
-            );
-          }
-          const identity: SasIdentity = { kind: 'sas', sas: 'service', permissions, overrides: [] };
+  for (const row of operations[service]) {
+    const [name, request] = row;
+    const expected = published[service].get(name);
+    if (expected === undefined) continue; // told by the test above
+    test(`${service}: what opens ${name} (${request})`, () => {
+      const access = takeApart(row);
+      const base = { kind: 'sas', overrides: [] } as const;
+      for (const permissions of everything) {
+        for (const resourceTypes of ['s', 'c', 'o', 'sco']) {
+          const identity: SasIdentity = { ...base, sas: 'account', permissions, resourceTypes };
+          const what = `account SAS ${resourceTypes} ${permissions}`;
           assert.equal(
             refusalOf(identity, access),
-            expectedOfService(ofService, permissions),
-            `service SAS ${permissions}`,
+            expectedOfAccount(expected, resourceTypes, permissions),
+            what,
           );
         }
+        const identity: SasIdentity = { ...base, sas: 'service', permissions };
+        assert.equal(
+          refusalOf(identity, access),
+          expectedOfService(expected, permissions),
+          `service SAS ${permissions}`,
+        );
       }
+      for (const role of roles) {
+        const identity: Identity = { kind: 'bearer', objectId: '', tenantId: '', role };
+        assert.equal(refusalOf(identity, access), expectedOfRole(expected, role), role);
+      }
+      assert.equal(access.anonymous ?? '-', expected.anonymous, 'anonymous');
     });
   }
 }

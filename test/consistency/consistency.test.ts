@@ -6,7 +6,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { verifyStore } from '#src/engine/verify.js';
 import type { FaultName } from './faults.js';
 import { isUnknown } from './history.js';
 import { describe } from './picture.js';
@@ -61,10 +60,10 @@ for (const [name, faults, isSmall] of rounds) {
       t.diagnostic(
         `${report.history.length} calls, ${report.history.length - known} of unknown outcome, ${program.starts} starts`,
       );
-      assert.ok(known > 500, `only ${known} calls came to an end`);
+      assert.ok(known > 100, `only ${known} calls came to an end`);
       assert.equal(program.complaints, '');
       assert.equal(await program.stop(), 0);
-      assert.deepEqual((await verifyStore(join(program.location, 'store'))).damage, []);
+      assert.equal(await program.verify(), '', 'what lazuli verify found');
       if (report.skipped.length > 0) t.skip(report.skipped.join('; '));
     },
   );

@@ -1,9 +1,10 @@
 // What goes wrong while clients work. Each fault ends by itself, and the server runs when it has.
 
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { remote } from '#src/server/admin/client.js';
+import { dataFolder } from '#src/server/data-folder.js';
 import type { Program } from './program.js';
 
 export interface FaultContext {
@@ -88,21 +89,9 @@ function fill(path: string, bytes: number): void {
 }
 
 /** Nothing if it was moved, else why not. */
-function moveClock(location: string, shiftMs: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const socketPath = join(location, 'store', 'admin.sock');
-    const headers = { 'Content-Type': 'application/json' };
-    const request = http.request(
-      { socketPath, method: 'POST', path: '/api/clock', headers, timeout: 5000 },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200 ? undefined : `the admin socket answered ${response.statusCode}`);
-      },
-    );
-    request.on('timeout', () => request.destroy(new Error('the admin socket did not answer')));
-    request.on('error', (error) =>
-      resolve(`the server has no admin socket (${error.message.split(' ')[1] ?? error.message})`),
-    );
-    request.end(JSON.stringify({ shiftMs }));
-  });
+async function moveClock(location: string, shiftMs: number): Promise<string | undefined> {
+  const admin = await remote(dataFolder(location));
+  if (admin === undefined) return 'the server has no admin socket';
+  await admin.call('POST', '/api/clock', { shiftMs });
+  return undefined;
 }

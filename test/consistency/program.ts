@@ -1,6 +1,6 @@
 // The built program as a process of its own, that can be killed, paused and started again on the same folder and ports.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -83,6 +83,14 @@ export class Program {
     this.#child?.kill('SIGSTOP');
     await delay(ms);
     this.#child?.kill('SIGCONT');
+  }
+
+  /** What `lazuli verify` says of the data of a server that was stopped; nothing if it found nothing. */
+  verify(): Promise<string> {
+    const args = [main, 'verify', '--location', this.location];
+    return new Promise((resolve) => {
+      execFile(process.execPath, args, (error, out, err) => resolve(error === null ? '' : `${out}${err}`));
+    });
   }
 
   async #end(signal: NodeJS.Signals): Promise<number | null> {

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '#src/base/random.js';
-import { verifyStore } from '#src/engine/verify.js';
 import { type FaultName, faults } from './faults.js';
 import { isUnknown, writeLine } from './history.js';
 import { describe } from './picture.js';
@@ -76,8 +75,8 @@ async function torture(minutes: number, seed: number, output: string): Promise<T
       program.complaints = '';
     }
     await program.stop();
-    const { damage } = await verifyStore(join(program.location, 'store'));
-    totals.problems.push(...damage.map(({ message }) => `damage: ${message}`));
+    const found = await program.verify();
+    if (found !== '') totals.problems.push(`lazuli verify: ${found}`);
   } finally {
     await program.kill();
     if (isMounted) unmountSmallDisk(disk);
