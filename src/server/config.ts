@@ -20,6 +20,8 @@ export interface ServerConfig {
   readonly data: { readonly location: string } | { readonly memory: true; readonly extentLimitBytes: number };
   /** Those that are served. */
   readonly services: Readonly<Partial<Record<ServiceName, ServiceAddress>>>;
+  /** Of those, the ones that are loaded after the start; a request that comes earlier waits for it. */
+  readonly later?: readonly ServiceName[] | undefined;
   /** Health, metrics and the calls of the command line. */
   readonly admin?: ServiceAddress | undefined;
   readonly smb?: ServiceAddress | undefined;

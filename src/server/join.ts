@@ -71,6 +71,9 @@ export interface BlobOptions {
   readonly metadata?: Metadata;
 }
 
+/** Those that must be open. */
+export const joinable = ['blob', 'queue', 'table'] as const;
+
 export function join(store: OpenStore, tx: Transaction, account: string): Joined {
   return {
     tables: tablesIn(within(serviceOf(store, 'table').store, tx), account),

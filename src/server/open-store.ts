@@ -1,7 +1,7 @@
 // The store of a server, open: the engine, the collections, the accounts, the bytes and the services on them,
 // with nobody listening yet. Commands that find no server running work on this.
 
-import { StateManager } from '../collections/index.js';
+import { ObjectClosedError, StateManager } from '../collections/index.js';
 import type { Engine } from '../engine/engine.js';
 import type { GroupInfo } from '../engine/groups.js';
 import { openEngine } from '../engine/level.js';
@@ -22,8 +22,10 @@ export interface OpenStore extends Ground {
   readonly extents: Extents;
   /** Nothing in memory. */
   readonly folder: DataFolder | undefined;
-  /** All there are, also those that are not listened for: their garbage is swept, their data can be reset. */
+  /** Those that are open. */
   readonly services: ReadonlyMap<ServiceName, ServedService>;
+  /** Opens the service, unless it is. */
+  service(name: ServiceName): Promise<ServedService>;
   /** One round of what gives space back, which else runs by itself. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -39,6 +41,7 @@ export interface StoreEvents {
 export async function openStore(
   { data, clock, accounts: wanted }: Pick<ServerConfig, 'data' | 'clock' | 'accounts'>,
   { failed = () => {}, wrote }: StoreEvents = {},
+  opened: readonly ServiceName[] = serviceNames,
 ): Promise<OpenStore> {
   const folder = 'memory' in data ? undefined : dataFolder(data.location);
   const closing: (() => Promise<void>)[] = [];
@@ -69,28 +72,63 @@ export async function openStore(
     content.reclaim.start();
     closing.push(() => content.reclaim.stop());
     const ground = { store, accounts, garbage, content, report: failed };
-    const services = await openServices(ground, closing);
+    const services = new Services(ground);
+    closing.push(() => services.close());
+    for (const name of opened) await services.open(name);
     const sweep = async () => {
       await garbage.sweep();
       await content.reclaim.makeRoom();
     };
-    return { ...ground, engine, state, extents, folder, services, sweep, close };
+    return {
+      ...ground,
+      engine,
+      state,
+      extents,
+      folder,
+      services: services.opened,
+      service: (name) => services.open(name),
+      sweep,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function openServices(
-  ground: Ground,
-  closing: (() => Promise<void>)[],
-): Promise<Map<ServiceName, ServedService>> {
-  const opened = new Map<ServiceName, ServedService>();
-  for (const name of serviceNames) {
-    const served = await openService[name]?.(ground);
-    if (served === undefined) continue;
-    opened.set(name, served);
-    closing.push(async () => served.close?.());
+/** The services of a store, each opened once. */
+class Services {
+  readonly opened = new Map<ServiceName, ServedService>();
+  readonly #opening = new Map<ServiceName, Promise<ServedService>>();
+  readonly #ground: Ground;
+  #closed = false;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
   }
-  return opened;
+
+  open(name: ServiceName): Promise<ServedService> {
+    const known = this.#opening.get(name);
+    if (known !== undefined) return known;
+    const opening = this.#open(name);
+    opening.catch(() => {}); // told to whoever asked
+    this.#opening.set(name, opening);
+    return opening;
+  }
+
+  async #open(name: ServiceName): Promise<ServedService> {
+    if (this.#closed) throw new ObjectClosedError('the store is closed');
+    const served = await openService[name](this.#ground);
+    this.opened.set(name, served);
+    return served;
+  }
+
+  /** Also those that are still being opened. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const opening of this.#opening.values()) {
+      const served = await opening.catch(() => undefined);
+      await served?.close?.();
+    }
+  }
 }

@@ -1,15 +1,16 @@
 // Deleting all data, or that of one account. A server that runs goes on with what is left: nothing.
 
 import { UsageError } from './command-line.js';
+import { serviceNames } from './config.js';
 import type { OpenStore } from './open-store.js';
 
 /** All that the account holds. The account stays, with its keys. */
 export async function resetAccount(
-  { services, accounts }: OpenStore,
+  { service, accounts }: OpenStore,
   name: string,
 ): Promise<{ account: string }> {
   if (accounts.get(name) === undefined) throw new UsageError(`there is no account ${name}`);
-  for (const service of services.values()) await service.clear(name);
+  for (const one of serviceNames) await (await service(one)).clear(name);
   return { account: name };
 }
 

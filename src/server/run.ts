@@ -1,7 +1,6 @@
 // `lazuli start`: serves until it is told to stop.
 
 import { mkdirSync } from 'node:fs';
-import type { ServiceName } from '../http/call.js';
 import type { Finished } from '../http/exchange.js';
 import { AccessLog } from './access-log.js';
 import type { Given } from './command-line.js';
@@ -74,17 +73,18 @@ async function withCertificate({ config, devCert }: Settings): Promise<ServerCon
   return { ...config, tls: developmentCertificate(folder) };
 }
 
-const labels: Readonly<Record<ServiceName | 'admin', string>> = {
+const labels: Readonly<Record<string, string>> = {
   blob: 'Blob',
   queue: 'Queue',
   table: 'Table',
   file: 'File',
+  smb: 'SMB',
   admin: 'Admin',
 };
 
 function* startLines(server: RunningServer, { config }: Settings, terminal: Terminal): Generator<string> {
   for (const [name, url] of Object.entries(server.urls)) {
-    const label = `${labels[name as ServiceName]} service`.padEnd(14);
+    const label = `${labels[name]} service`.padEnd(14);
     yield `${terminal.paint('bold', label)} listens at ${terminal.paint('cyan', url)}`;
   }
   if (server.urls.admin !== undefined) yield `Admin token    ${server.token}`;

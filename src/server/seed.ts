@@ -17,9 +17,9 @@ import { orThrow, StorageError } from '../services/common/errors.js';
 import { writeEntity } from '../services/table/entities.js';
 import { tableKey } from '../services/table/model.js';
 import { UsageError } from './command-line.js';
-import { type Joined, join } from './join.js';
+import { type Joined, join, joinable } from './join.js';
 import type { OpenStore } from './open-store.js';
-import { serviceOf } from './services.js';
+import { opened } from './services.js';
 import { parseJson } from './values.js';
 
 interface SeedBlob {
@@ -49,6 +49,7 @@ export async function seedFrom(store: OpenStore, path: string): Promise<void> {
   }
   const file = parseJson(path, text) as { accounts?: readonly SeedAccount[] };
   if (!Array.isArray(file.accounts)) throw new UsageError(`--seed: ${path} has no list of accounts`);
+  for (const name of joinable) await store.service(name);
   try {
     for (const account of file.accounts) await seedAccount(store, account, dirname(path));
   } catch (error) {
@@ -120,7 +121,7 @@ async function makeQueue(
   [account, queue]: readonly [string, string],
   messages: readonly string[],
 ): Promise<void> {
-  const { store: queueStore } = serviceOf(store, 'queue');
+  const { store: queueStore } = await opened(store, 'queue');
   if (await queueStore.run((tx) => queueStore.queues.has(tx, [account, queue], { lock: 'none' }))) return;
   await queues.create(queue);
   for (const text of messages) await queues.put(queue, text);
@@ -128,7 +129,7 @@ async function makeQueue(
 
 /** As Insert Entity takes it: `{ "PartitionKey": ..., "Count@odata.type": "Edm.Int64", "Count": "1" }`. */
 async function putEntity(store: OpenStore, account: string, table: string, entity: object): Promise<void> {
-  const { store: tables } = serviceOf(store, 'table');
+  const { store: tables } = await opened(store, 'table');
   const input = orThrow(readInsert(Buffer.from(JSON.stringify(entity))));
   await writeEntity(tables, tableKey(account, table), { kind: 'replace', entity: input, match: undefined });
 }

@@ -5,7 +5,7 @@ import type { StateManager } from '../collections/index.js';
 import { createAuthorize } from '../http/auth/authorize.js';
 import type { AuthorizeContext } from '../http/auth/types.js';
 import type { ServiceName } from '../http/call.js';
-import { Endpoint } from '../http/endpoint.js';
+import { Endpoint, type Responder } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
 import { requestIds } from '../http/request-ids.js';
 import type { AccountStore } from '../services/common/account-store.js';
@@ -15,9 +15,11 @@ import { type Admin, openAdmin } from './admin/admin.js';
 import { UsageError } from './command-line.js';
 import { hostAndPort, type ServerConfig, type ServiceAddress, serviceNames } from './config.js';
 import { Faults } from './faults.js';
+import { LateEndpoint } from './late-endpoint.js';
 import { Metrics } from './metrics.js';
 import { type OpenStore, openStore } from './open-store.js';
 import { type ServedService, translateError } from './services.js';
+import { SmbListener } from './smb-listener.js';
 
 export interface ServerEvents {
   /** Told of every request, once it is over. */
@@ -26,7 +28,7 @@ export interface ServerEvents {
   readonly failed?: (error: unknown, requestId?: string, operation?: string) => void;
 }
 
-export type Urls = Readonly<Partial<Record<ServiceName | 'admin', string>>>;
+export type Urls = Readonly<Partial<Record<ServiceName | 'smb' | 'admin', string>>>;
 
 export interface RunningServer {
   readonly state: StateManager;
@@ -49,33 +51,41 @@ export interface RunningServer {
 
 export async function serve(config: ServerConfig, events: ServerEvents = {}): Promise<RunningServer> {
   const metrics = new Metrics();
-  const store = await openStore(config, {
-    failed: events.failed,
-    wrote: (group) => metrics.wrote(group),
-  });
+  const served = serviceNames.filter((name) => config.services[name] !== undefined);
+  const later = config.later ?? [];
+  const store = await openStore(
+    config,
+    { failed: events.failed, wrote: (group) => metrics.wrote(group) },
+    served.filter((name) => !later.includes(name)),
+  );
   const closing: (() => Promise<void>)[] = [() => store.close()];
   const stop = async () => {
     for (const close of closing.splice(0).reverse()) await close();
   };
   const faults = new Faults();
-  const urls: Partial<Record<ServiceName | 'admin', string>> = {};
+  const urls: { -readonly [Name in keyof Urls]: string } = {};
   const notes: string[] = [];
   const told = { ...events, finished: metrics.alongside(events.finished) };
   try {
     checkExposure(config, store.accounts, notes);
-    for (const name of serviceNames) {
-      const [address, served] = [config.services[name], store.services.get(name)];
-      if (address === undefined || served === undefined) continue;
-      const listener = await unlessTaken(name, address, notes, () =>
-        listen(config, told, served, store.accounts, address, faults),
-      );
+    for (const name of served) {
+      const address = config.services[name] as ServiceAddress;
+      const options = { ...address, tls: config.tls, finished: told.finished };
+      const endpoint = await endpointOf(config, told, store, faults, name);
+      const listener = await unlessTaken(name, address, notes, () => Listener.open(endpoint, options));
       if (listener === undefined) continue;
       closing.push(() => listener.stop());
       urls[name] = urlOf(address.host, listener.address.port, config.tls !== undefined);
     }
+    const smb = await startSmb(config, events, store, notes);
+    if (smb !== undefined) {
+      closing.push(() => smb.close());
+      urls.smb = smb.url;
+    }
     const admin = await startAdmin(config, { store, metrics, faults, urls }, notes);
     closing.push(() => admin.close());
     if (admin.url !== undefined) urls.admin = admin.url;
+    for (const name of later) store.service(name).catch((error) => events.failed?.(error));
     const { state, accounts, sweep } = store;
     const services = new Map([...store.services].map(([name, { service }]) => [name, service]));
     return { state, accounts, services, store, faults, urls, token: admin.token, notes, sweep, stop };
@@ -126,15 +136,30 @@ async function unlessTaken<T>(
   }
 }
 
-function listen(
+/** What answers for a service; one that is opened later answers as soon as it is. */
+async function endpointOf(
+  config: ServerConfig,
+  events: ServerEvents,
+  store: OpenStore,
+  faults: Faults,
+  name: ServiceName,
+): Promise<Responder> {
+  const make = async () => newEndpoint(config, events, await store.service(name), store.accounts, faults);
+  if (!config.later?.includes(name)) return make();
+  const none = { name, service: undefined, operations: [], policies: nothing, clear: async () => {} };
+  return new LateEndpoint(newEndpoint(config, events, none, store.accounts, faults), make);
+}
+
+const nothing = async () => undefined;
+
+function newEndpoint(
   config: ServerConfig,
   events: ServerEvents,
   served: ServedService,
   accounts: AccountStore,
-  address: ServiceAddress,
   faults: Faults,
-): Promise<Listener> {
-  const endpoint = new Endpoint<never>({
+): Endpoint<never> {
+  return new Endpoint<never>({
     name: served.name,
     service: served.service as never,
     operations: config.testing ? faults.around(served.name, served.operations) : served.operations,
@@ -152,8 +177,6 @@ function listen(
     now: Date.now,
     pathStyleOnly: config.pathStyleOnly,
   });
-  const { tls } = config;
-  return Listener.open(endpoint, { ...address, tls, finished: events.finished });
 }
 
 function authorizeContext(served: ServedService, accounts: AccountStore): AuthorizeContext {
@@ -171,6 +194,21 @@ function authorizeContext(served: ServedService, accounts: AccountStore): Author
 
 function urlOf(host: string, port: number, secure: boolean): string {
   return `${secure ? 'https' : 'http'}://${hostAndPort(host, port)}`;
+}
+
+async function startSmb(
+  { smb: address, services }: ServerConfig,
+  events: ServerEvents,
+  store: OpenStore,
+  notes: string[],
+): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
+  if (address === undefined || services.file === undefined) return undefined;
+  const server = new SmbListener(store, (error) => events.failed?.(error));
+  const { host } = address;
+  const port = await unlessTaken('smb', address, notes, () => server.listen(address.port, host));
+  return port === undefined
+    ? undefined
+    : { url: `smb://${hostAndPort(host, port)}`, close: () => server.close() };
 }
 
 async function startAdmin(

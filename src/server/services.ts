@@ -1,4 +1,5 @@
-// The services that there are, each with the table of its operations. A further one is a further row here.
+// The services that there are, and what the server asks of each. A further one is a further row here, and a file in
+// served/.
 
 import { assert } from '../base/assert.js';
 import {
@@ -8,31 +9,19 @@ import {
   OutcomeUnknownError,
 } from '../collections/index.js';
 import { AppendError, NoSpaceError } from '../extents/errors.js';
-import { blobOperations } from '../http/blob/operations.js';
 import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
-import { fileOperations } from '../http/file/operations.js';
 import type { Row } from '../http/operation.js';
-import { queueOperations } from '../http/queue/operations.js';
-import { tableOperations } from '../http/table/operations.js';
-import { clearBlobs } from '../services/blob/clear.js';
-import { containerAccess } from '../services/blob/containers.js';
-import { type BlobService, openBlobService } from '../services/blob/service.js';
+import type { BlobService } from '../services/blob/service.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
 import type { AccountStore } from '../services/common/account-store.js';
 import type { ContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Garbage } from '../services/common/garbage.js';
 import type { Store } from '../services/common/store.js';
-import { clearShares } from '../services/file/clear.js';
-import { type FileService, openFileService } from '../services/file/service.js';
-import { sharePolicies } from '../services/file/shares.js';
-import { clearQueues } from '../services/queue/clear.js';
-import { queuePolicies } from '../services/queue/queues.js';
-import { openQueueService, type QueueService } from '../services/queue/service.js';
-import { clearTables } from '../services/table/clear.js';
-import { openTableService, type TableService } from '../services/table/service.js';
-import { tablePolicies } from '../services/table/tables.js';
+import type { FileService } from '../services/file/service.js';
+import type { QueueService } from '../services/queue/service.js';
+import type { TableService } from '../services/table/service.js';
 
 /** What the server asks of a service. */
 export interface ServedService {
@@ -69,64 +58,30 @@ export interface ServiceTypes {
   readonly file: FileService;
 }
 
-/** The service of this name, which is always there. */
+/** The service of this name, which was opened with the store. */
 export function serviceOf<Name extends keyof ServiceTypes>(
   { services }: { readonly services: ReadonlyMap<ServiceName, ServedService> },
   name: Name,
 ): ServiceTypes[Name] {
   const served = services.get(name);
-  assert(served !== undefined, `there is a ${name} service`);
+  assert(served !== undefined, `the ${name} service is open`);
   return served.service as ServiceTypes[Name];
 }
 
-export type OpenService = (ground: Ground) => Promise<ServedService>;
+/** The same, opened now unless it is. */
+export async function opened<Name extends keyof ServiceTypes>(
+  store: { service(name: ServiceName): Promise<ServedService> },
+  name: Name,
+): Promise<ServiceTypes[Name]> {
+  return (await store.service(name)).service as ServiceTypes[Name];
+}
 
-export const openService: Partial<Record<ServiceName, OpenService>> = {
-  async blob({ store, garbage, accounts, content }) {
-    const service = await openBlobService(store, garbage, accounts, content);
-    return {
-      name: 'blob',
-      service,
-      operations: blobOperations,
-      policies: async (account, name) => (await containerAccess(service.store, [account, name]))?.policies,
-      clear: (account) => clearBlobs(service.store, account),
-      publicAccess: async (account, name) => {
-        const access = (await containerAccess(service.store, [account, name]))?.publicAccess;
-        return access === 'none' ? undefined : access;
-      },
-    };
-  },
-  async file(ground) {
-    const service = await openFileService(ground);
-    return {
-      name: 'file',
-      service,
-      operations: fileOperations,
-      policies: (account, name) => sharePolicies(service.store, [account, name]),
-      clear: (account) => clearShares(service, account),
-      close: () => service.close(),
-    };
-  },
-  async table({ store, garbage, accounts }) {
-    const service = await openTableService(store, garbage, accounts);
-    return {
-      name: 'table',
-      service,
-      operations: tableOperations,
-      policies: (account, name) => tablePolicies(service.store, account, name),
-      clear: (account) => clearTables(service.store, account),
-    };
-  },
-  async queue({ store, garbage, accounts }) {
-    const service = await openQueueService(store, garbage, accounts);
-    return {
-      name: 'queue',
-      service,
-      operations: queueOperations,
-      policies: (account, name) => queuePolicies(service.store, [account, name]),
-      clear: (account) => clearQueues(service.store, account),
-    };
-  },
+/** Each is loaded when it is opened. */
+export const openService: Readonly<Record<ServiceName, (ground: Ground) => Promise<ServedService>>> = {
+  blob: async (ground) => (await import('./served/blob.js')).open(ground),
+  queue: async (ground) => (await import('./served/queue.js')).open(ground),
+  table: async (ground) => (await import('./served/table.js')).open(ground),
+  file: async (ground) => (await import('./served/file.js')).open(ground),
 };
 
 /** The refusal that an error of the layers below stands for; nothing if it is a bug. */

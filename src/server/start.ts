@@ -6,7 +6,7 @@ import { type Account, developmentAccount } from '../services/common/accounts.js
 import { defaultExtentLimitBytes, loopback, type ServerConfig, serviceNames } from './config.js';
 import { connectionString } from './connection-string.js';
 import type { Fault } from './faults.js';
-import { type Joined, join } from './join.js';
+import { type Joined, join, joinable } from './join.js';
 import { serve } from './serve.js';
 
 export type { Fault } from './faults.js';
@@ -55,6 +55,7 @@ export async function start(options: StartOptions = {}): Promise<StartedServer> 
     ...options.config,
   });
   const { urls, state, store, faults } = server;
+  for (const name of joinable) await store.service(name);
   const first = accounts[0] ?? developmentAccount;
   return {
     connectionString: connectionString(first, urls),

@@ -9,7 +9,7 @@ import type { BlobContent, BlobStore } from '../services/blob/model.js';
 import { openContentRows, placeOf, unpackPiece } from '../services/common/content-rows.js';
 import type { Progress } from './admin/calls.js';
 import type { OpenStore } from './open-store.js';
-import { serviceOf } from './services.js';
+import { opened } from './services.js';
 
 export interface ContentsReport {
   readonly rows: number;
@@ -88,7 +88,7 @@ async function readExtents(
 
 /** The blobs, snapshots and versions whose bytes lie in this extent. */
 async function ownersOf(open: OpenStore, damaged: Damaged['key']): Promise<string[]> {
-  const { store } = serviceOf(open, 'blob');
+  const { store } = await opened(open, 'blob');
   const owners: string[] = [];
   await using tx = store.state.begin();
   const containers = new Map<number, string>();

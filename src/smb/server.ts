@@ -86,7 +86,7 @@ export class SmbServer {
       connectionOf: (clientGuid) =>
         [...this.#connections].find(({ negotiated }) => negotiated?.clientGuid.equals(clientGuid)),
     };
-    this.#server = createServer((socket) => this.#connect(socket));
+    this.#server = createServer((socket) => this.take(socket));
   }
 
   /** Listens; gives back the port, which for 0 is a free one. */
@@ -101,7 +101,8 @@ export class SmbServer {
     });
   }
 
-  #connect(socket: Socket): void {
+  /** Serves a connection that was accepted, here or by somebody else. */
+  take(socket: Socket): void {
     const { limits } = this.#context;
     const sameAddress = [...this.#connections].filter(
       ({ address }) => address === socket.remoteAddress,

@@ -16,12 +16,12 @@ import type {
 } from '../../services/blob/model.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import type { Body } from '../../services/common/body.js';
-import { serviceOf } from '../services.js';
+import { opened } from '../services.js';
 import { type Import, policiesOf, stampOf } from './import.js';
 import type { AzuriteBlob, AzuriteContainer, Chunk } from './workspace.js';
 
 export async function importBlobs(run: Import): Promise<void> {
-  const { store } = serviceOf(run.store, 'blob');
+  const { store } = await opened(run.store, 'blob');
   const taken = new Set<string>();
   for (const container of run.workspace.containers) {
     if (await importContainer(store, run, container))

@@ -6,7 +6,7 @@ import { assert } from '../../base/assert.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import type { MessageKey, QueueKey, QueueStore } from '../../services/queue/model.js';
 import { createQueue, setPolicies } from '../../services/queue/queues.js';
-import { serviceOf } from '../services.js';
+import { opened } from '../services.js';
 import { type Import, policiesOf, stampOf } from './import.js';
 import type { AzuriteMessage } from './workspace.js';
 
@@ -14,7 +14,7 @@ const never = '9999-12-31T23:59:59.999Z';
 const atOnce = 200;
 
 export async function importQueues(run: Import): Promise<void> {
-  const { store } = serviceOf(run.store, 'queue');
+  const { store } = await opened(run.store, 'queue');
   for (const queue of run.workspace.queues) {
     const key: QueueKey = [queue.accountName, queue.name];
     if (await store.run((tx) => store.queues.has(tx, key, { lock: 'none' }))) {

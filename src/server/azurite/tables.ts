@@ -6,14 +6,14 @@ import { orThrow } from '../../services/common/errors.js';
 import { checkEntity, type EntityInput } from '../../services/table/entity.js';
 import { findTable, rowKeyOf, type TableStore, tableKey } from '../../services/table/model.js';
 import { createTable, setPolicies } from '../../services/table/tables.js';
-import { serviceOf } from '../services.js';
+import { opened } from '../services.js';
 import { type Import, policiesOf, stampOf } from './import.js';
 import type { AzuriteEntity, AzuriteTable } from './workspace.js';
 
 const atOnce = 200;
 
 export async function importTables(run: Import): Promise<void> {
-  const { store } = serviceOf(run.store, 'table');
+  const { store } = await opened(run.store, 'table');
   for (const table of run.workspace.tables) {
     const key = tableKey(table.account, table.table);
     if (await store.run((tx) => store.tables.has(tx, key, { lock: 'none' }))) {

@@ -1,0 +1,25 @@
+// SMB for the shares of the file service, on a port of its own.
+
+import { randomBytes } from 'node:crypto';
+import { SmbServer } from '../smb/server.js';
+import type { OpenStore } from './open-store.js';
+import { serviceOf } from './services.js';
+
+export function openSmb(store: OpenStore, report: (error: unknown) => void): SmbServer {
+  const { opens, volumes } = serviceOf(store, 'file');
+  return new SmbServer({
+    volumes,
+    opens,
+    accounts: {
+      keysOf: async (name) => store.accounts.get(name)?.keys.filter((key) => key !== undefined),
+    },
+    serverName: 'LAZULI',
+    now: () => store.engine.clock.now(),
+    random: randomBytes,
+    schedule: (ms, run) => {
+      const timer = setTimeout(run, ms).unref();
+      return () => clearTimeout(timer);
+    },
+    report,
+  });
+}
