@@ -9,6 +9,7 @@ import type { Call } from '../call.js';
 import { flagHeader, metadataOf, requireHeader } from '../headers.js';
 import type { Inside } from '../operation.js';
 import { sourceHead } from '../source-head.js';
+import { statusOf } from '../status.js';
 import { writtenHeaders } from './file-headers.js';
 import { leaseIdOf, namesOf, writeFileTarget, writeTarget } from './requests.js';
 import { smbRequest } from './smb-headers.js';
@@ -65,9 +66,13 @@ async function sourceOf(call: Call, identity: Identity, inside: Inside): Promise
   const url = requireHeader(call, sourceHeader);
   const head = sourceHead(call, sourceHeader, url, 'DELETE');
   if (head === undefined) throw invalidHeader(sourceHeader, url);
-  const admitted = await inside.admit(head, ({ query }) =>
-    query.has('sig') || !coversAccount(identity) ? undefined : identity,
-  );
+  const admitted = await inside
+    .admit(head, ({ query }) => (query.has('sig') || !coversAccount(identity) ? undefined : identity))
+    .catch((error: unknown) => {
+      // An address that nothing can be deleted at, such as a share's, names no file.
+      const status = error instanceof StorageError ? statusOf(error) : 0;
+      throw status === 400 || status === 405 ? invalidHeader(sourceHeader, url) : error;
+    });
   const source = admitted.call;
   const { kind } = admitted.identity;
   if (kind === 'sas' && !admitted.identity.permissions.includes('w')) {

@@ -39,11 +39,12 @@ export function refuseSnapshot(call: Call): void {
 export function namesOf(path: string, keepsDots: boolean): string[] {
   if (path === '') return [];
   const names = path.split('/').map((name) => (keepsDots ? name : withoutDots(name)));
+  // Of a name that is all dots nothing is left.
+  if (names.includes('')) throw new StorageError('InvalidResourceName');
   checkName('path', names.join('/'));
   return names;
 }
 
-/** All dots: there is nothing left of the name, which is no name then. */
 function withoutDots(name: string): string {
   return name.endsWith('.') ? name.replace(/\.+$/, '') : name;
 }

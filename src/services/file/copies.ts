@@ -60,11 +60,23 @@ async function findSource(
   tx: Transaction,
   from: Target,
 ): Promise<{ view: View; source: FileEntry }> {
-  const found = await findTarget(service.store, tx, from, 'checked');
+  const found = await findTarget(service.store, tx, from, 'checked').catch(asSourceMissing);
+  if (found.entry === undefined) asSourceMissing(new StorageError('ResourceNotFound'));
   const source = requireFile(found);
   const range = { start: 0, end: source.file.length };
   await guardFile(service, tx, found.view, source, 'copySource', { range });
   return { view: found.view, source };
+}
+
+/** A source that is not there is told apart from a target that is not. */
+function asSourceMissing(error: unknown): never {
+  if (!(error instanceof StorageError)) throw error;
+  const { code, message } = error;
+  throw new StorageError('CannotVerifyCopySource', {
+    status: 404,
+    message,
+    details: { CopySourceStatusCode: '404', CopySourceErrorCode: code, CopySourceErrorMessage: message },
+  });
 }
 
 /** The source has more slices than one transaction copies. */
