@@ -167,6 +167,46 @@ for (const [name, sdk] of sdks) {
       assert.equal((await service.getAccountInfo()).skuName, 'Standard_RAGRS');
     });
 
+    test('tags, tiers, batches, page blobs, undelete', async (t) => {
+      const { container, service } = await connect(t);
+      await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 2 } });
+      const names = ['a', 'b', 'c'];
+      for (const name of names) {
+        await container.getBlockBlobClient(name).upload(name, 1, { tags: { kind: name, all: 'yes' } });
+      }
+      const blob = container.getBlockBlobClient('a');
+      await blob.setTags({ kind: 'x', all: 'yes' });
+      assert.deepEqual((await blob.getTags()).tags, { kind: 'x', all: 'yes' });
+      const found = [];
+      for await (const item of service.findBlobsByTags("all = 'yes' AND kind > 'a'")) found.push(item.name);
+      assert.deepEqual(found.sort(), ['a', 'b', 'c']);
+
+      const batch = service.getBlobBatchClient();
+      const clients = names.map((name) => container.getBlockBlobClient(name));
+      const tiers = await batch.setBlobsAccessTier(clients, 'Cool');
+      assert.equal(tiers.subResponsesSucceededCount, 3);
+      assert.equal((await blob.getProperties()).accessTier, 'Cool');
+      const missing = container.getBlockBlobClient('missing');
+      const deletes = await container.getBlobBatchClient().deleteBlobs([...clients, missing]);
+      assert.equal(deletes.subResponsesSucceededCount, 3);
+      assert.equal(deletes.subResponses[3]?.status, 404);
+      assert.equal(await blob.exists(), false);
+      await blob.undelete();
+      assert.equal((await blob.downloadToBuffer()).toString(), 'a');
+
+      const pages = container.getPageBlobClient('pages');
+      await pages.create(2048);
+      await pages.uploadPages('x'.repeat(1024), 512, 1024);
+      const { snapshot = '' } = await pages.createSnapshot();
+      await pages.clearPages(512, 512);
+      await pages.resize(1536);
+      assert.deepEqual((await pages.getPageRanges(0, 1536)).pageRange, [{ offset: 1024, count: 511 }]);
+      const changed = await pages.getPageRangesDiff(0, 1536, snapshot);
+      assert.deepEqual(changed.clearRange, [{ offset: 512, count: 511 }]);
+      await pages.updateSequenceNumber('update', 7);
+      assert.equal((await pages.getProperties()).blobSequenceNumber, 7);
+    });
+
     test('a SAS that may create may not overwrite', async (t) => {
       const { container } = await connect(t);
       const blob = container.getBlockBlobClient('x');

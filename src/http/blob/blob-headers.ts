@@ -6,7 +6,8 @@ import { stampToMs } from '../../base/stamps.js';
 import { formatHttpDate } from '../../base/times.js';
 import type { BlobAddress } from '../../services/blob/address.js';
 import { formatKeptTime } from '../../services/blob/address.js';
-import type { BlobRecord, CopyState } from '../../services/blob/model.js';
+import type { BlobRecord, CopyState, ImmutabilityPolicy, Tier } from '../../services/blob/model.js';
+import { observeTier } from '../../services/blob/tier.js';
 import { etag, lastModifiedMs } from '../../services/common/etag.js';
 import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
 import type { Identity } from '../auth/types.js';
@@ -67,6 +68,7 @@ export function blobHeaders(
   if (blob.tags !== undefined && version >= '2019-12-12') {
     headers.push('x-ms-tag-count', String(blob.tags.length));
   }
+  if (version >= '2020-06-12') addImmutability(headers, blob);
   addMetadata(headers, blob.metadata);
   return headers;
 }
@@ -125,9 +127,32 @@ function addCopy(headers: string[], copy: CopyState): void {
 }
 
 /** Told by Get Blob Properties alone. */
-export function addTier(headers: string[], { type, tier }: BlobRecord, version: Version): void {
-  if (type !== 'BlockBlob' || version < '2017-04-17') return;
+export function addTier(headers: string[], blob: BlobRecord, version: Version, now: number): void {
+  if (blob.type !== 'BlockBlob' || version < '2017-04-17') return;
+  const tier = observeTier(blob.tier, now);
   headers.push('x-ms-access-tier', tier?.name ?? 'Hot');
   if (tier === undefined) headers.push('x-ms-access-tier-inferred', 'true');
   else headers.push('x-ms-access-tier-change-time', formatHttpDate(tier.changed));
+  if (tier?.rehydrating !== undefined) {
+    headers.push('x-ms-archive-status', archiveStatus(tier.rehydrating));
+    headers.push('x-ms-rehydrate-priority', tier.rehydrating.priority);
+  }
+}
+
+export function archiveStatus({ to }: NonNullable<Tier['rehydrating']>): string {
+  return `rehydrate-pending-to-${to.toLowerCase()}`;
+}
+
+function addImmutability(headers: string[], { immutability, legalHold }: BlobRecord): void {
+  if (immutability !== undefined) headers.push(...policyHeaders(immutability));
+  if (legalHold) headers.push('x-ms-legal-hold', 'true');
+}
+
+export function policyHeaders({ until, locked }: ImmutabilityPolicy): string[] {
+  return [
+    'x-ms-immutability-policy-until-date',
+    formatHttpDate(until),
+    'x-ms-immutability-policy-mode',
+    locked ? 'Locked' : 'Unlocked',
+  ];
 }

@@ -58,17 +58,24 @@ const longestList = 8 * MiB;
 
 export async function putBlockList(
   call: Call,
-  { store }: BlobService,
+  service: BlobService,
   identity: Identity,
   operation: Operation,
 ): Promise<Answer> {
   const container = containerKey(call);
   const name = newBlobName(call);
   const guards = createGuardsOf(call, operation, identity);
-  const fresh = newBlobOf(call, listHeadersOf(call));
+  const fresh = newBlobOf(call, service, listHeadersOf(call));
   const bytes = await call.body.readAll(longestList);
   verifyBytes(expectedChecksums(call), bytes);
-  const blob = await blockBlobs.putBlockList(store, container, name, readChoices(bytes), fresh, guards);
+  const blob = await blockBlobs.putBlockList(
+    service.store,
+    container,
+    name,
+    readChoices(bytes),
+    fresh,
+    guards,
+  );
   return created(call, blob, listChecksum(call, bytes));
 }
 

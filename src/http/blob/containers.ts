@@ -1,22 +1,19 @@
 // Containers on the wire.
 
 import { randomUUID } from 'node:crypto';
-import { formatHttpDate } from '../../base/times.js';
 import * as containers from '../../services/blob/containers.js';
 import type { ContainerProperties, PublicAccess } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
 import type { ConditionKind } from '../../services/common/conditions.js';
-import { etag, lastModifiedMs } from '../../services/common/etag.js';
-import { leaseProperties } from '../../services/common/lease.js';
+import { invalidHeader } from '../../services/common/errors.js';
 import { readAcl, writeAcl } from '../acl.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
-import { addMetadata, metadataOf, wordHeader } from '../headers.js';
+import { addMetadata, metadataOf, requireHeader, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
-import { listParameter, pageSize, parameter } from '../parameters.js';
-import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
+import { xmlAnswer } from '../xml.js';
 import { addLease, stampHeaders } from './blob-headers.js';
 import { leaseAction, leaseAnswer } from './leases.js';
 import { containerKey, leaseIdOf } from './requests.js';
@@ -122,57 +119,21 @@ export async function leaseContainer(
   return leaseAnswer(action, await containers.leaseContainer(store, containerKey(call), action, conditions));
 }
 
-const includes = ['metadata', 'deleted', 'system'] as const;
-
-export async function listContainers(call: Call, { store }: BlobService): Promise<Answer> {
-  const prefix = parameter(call, 'prefix');
-  const marker = parameter(call, 'marker');
-  const maxresults = parameter(call, 'maxresults');
-  const include = listParameter(call, 'include', includes);
-  const max = pageSize(call);
-  // Azure's marker is the path of the next container.
-  const home = `/${call.account}/`;
-  const from = marker?.startsWith(home) ? marker.slice(home.length) : marker;
-  const listing = await containers.listContainers(store, call.account, {
-    prefix: prefix ?? '',
-    marker: from,
-    max,
-  });
-  const rows = listing.containers.map((container) =>
-    containerElement(container, include.has('metadata'), listing.now, store.settings(call.account)),
-  );
-  const asked = nameOf('Prefix', prefix) + optional('Marker', marker) + optional('MaxResults', maxresults);
-  const next = listing.next === undefined ? '' : home + listing.next;
-  const body = asked + parent('Containers', rows.join('')) + element('NextMarker', next);
-  const endpoint = escapeAttribute(`${call.endpoint}/`);
-  return xmlAnswer(200, `<EnumerationResults ServiceEndpoint="${endpoint}">${body}</EnumerationResults>`);
+export async function restoreContainer(call: Call, { store }: BlobService): Promise<Answer> {
+  const name = requireHeader(call, 'x-ms-deleted-container-name');
+  const version = requireHeader(call, 'x-ms-deleted-container-version');
+  const key = containerKey(call);
+  if (name !== key[1]) throw invalidHeader('x-ms-deleted-container-name', name);
+  await containers.restoreContainer(store, key, parseVersion(version));
+  return { status: 201, headers: [] };
 }
 
-function nameOf(name: string, text: string | undefined): string {
-  return text === undefined ? '' : nameElement(name, text);
+/** What a deleted container is told apart by: its stamp, in hex. */
+export function formatVersion(stamp: number): string {
+  return stamp.toString(16).toUpperCase().padStart(16, '0');
 }
 
-function containerElement(
-  { name, properties }: containers.ListedContainer,
-  withMetadata: boolean,
-  now: number,
-  { versionLevelImmutability }: { readonly versionLevelImmutability: boolean },
-): string {
-  const { stamp, publicAccess, metadata } = properties;
-  const lease = leaseProperties(properties.lease, now);
-  const told =
-    element('Last-Modified', formatHttpDate(lastModifiedMs(stamp))) +
-    element('Etag', etag(stamp)) +
-    element('LeaseStatus', lease.status) +
-    element('LeaseState', lease.state) +
-    optional('LeaseDuration', lease.duration) +
-    (publicAccess === 'none' ? '' : element('PublicAccess', publicAccess)) +
-    element('HasImmutabilityPolicy', 'false') +
-    element('HasLegalHold', 'false') +
-    element('ImmutableStorageWithVersioningEnabled', String(versionLevelImmutability));
-  const pairs = metadata.map(([key, value]) => element(key, value)).join('');
-  return parent(
-    'Container',
-    element('Name', name) + parent('Properties', told) + (withMetadata ? parent('Metadata', pairs) : ''),
-  );
+function parseVersion(text: string): number {
+  if (!/^[0-9A-F]{16}$/i.test(text)) throw invalidHeader('x-ms-deleted-container-version', text);
+  return Number.parseInt(text, 16);
 }

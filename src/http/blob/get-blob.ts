@@ -99,7 +99,7 @@ export async function getBlobProperties(
   const guards = guardsOf(call, operation, 'read');
   const { blob, now } = await blobs.readBlob(store, containerKey(call), address, guards);
   const headers = blobHeaders(blob, address, call.version, now, identity);
-  addTier(headers, blob, call.version);
+  addTier(headers, blob, call.version, now);
   if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
   headers.push('Content-Length', String(blob.length));
   return { status: 200, headers };

@@ -5,20 +5,21 @@ import { formatHttpDate } from '../../base/times.js';
 import { formatKeptTime } from '../../services/blob/address.js';
 import { committed } from '../../services/blob/guards.js';
 import { type ListedEntry, listBlobs as list } from '../../services/blob/listing.js';
-import type { BlobRecord, CopyState, UncommittedBlob } from '../../services/blob/model.js';
+import type { BlobRecord, CopyState, Deleted } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
+import { observeTier } from '../../services/blob/tier.js';
 import { invalidParameter, StorageError } from '../../services/common/errors.js';
 import { bareEtag, lastModifiedMs } from '../../services/common/etag.js';
 import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
 import type { Metadata } from '../../services/common/metadata.js';
-import type { Tags } from '../../services/common/tags-filter.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { listParameter, pageSize, parameter } from '../parameters.js';
 import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
-import { md5Text } from './blob-headers.js';
+import { archiveStatus, md5Text } from './blob-headers.js';
 import { containerKey } from './requests.js';
+import { tagsElement } from './tags-xml.js';
 
 const includes = [
   'snapshots',
@@ -60,6 +61,8 @@ export async function listBlobs(call: Call, { store }: BlobService, identity: Id
     snapshots: include.has('snapshots'),
     versions: include.has('versions'),
     uncommitted: include.has('uncommittedblobs'),
+    deleted: include.has('deleted'),
+    versionsOnly: include.has('deletedwithversions'),
   });
   const telling = { include, version: call.version, now: listing.now };
   const rows = listing.entries.map((entry) => entryElement(entry, telling));
@@ -96,28 +99,45 @@ function entryElement(entry: ListedEntry, telling: Telling): string {
   const told =
     name +
     keptElements(entry, telling) +
-    parent('Properties', propertyElements(entry.blob, entry.kind, telling)) +
+    parent('Properties', propertyElements(entry, telling)) +
     (blob !== undefined && include.has('metadata') ? metadataElement(blob.metadata) : '') +
     (blob?.tags !== undefined && include.has('tags') ? tagsElement(blob.tags) : '') +
     (telling.version >= '2020-06-12' ? '<OrMetadata />' : '');
   return parent('Blob', told);
 }
 
-function keptElements(entry: Exclude<ListedEntry, { kind: 'prefix' }>, { include }: Telling): string {
-  if (entry.kind === 'snapshot') return element('Snapshot', formatKeptTime(entry.stamp));
-  if (entry.kind === 'version') return element('VersionId', formatKeptTime(entry.stamp));
-  const version = committed(entry.blob)?.version;
+type BlobEntry = Exclude<ListedEntry, { kind: 'prefix' }>;
+
+/** Which of the name's blobs it is. */
+function keptElements(entry: BlobEntry, telling: Telling): string {
+  const deleted = deletedOf(entry) === undefined ? '' : element('Deleted', 'true');
+  switch (entry.kind) {
+    case 'snapshot':
+      return element('Snapshot', formatKeptTime(entry.stamp)) + deleted;
+    case 'version':
+      return element('VersionId', formatKeptTime(entry.stamp)) + deleted;
+    case 'versions only':
+      return element('HasVersionsOnly', 'true');
+    case 'blob':
+      return currentVersion(entry, telling) + deleted;
+  }
+}
+
+function deletedOf({ blob }: BlobEntry): Deleted | undefined {
+  return 'deleted' in blob ? blob.deleted : undefined;
+}
+
+function currentVersion({ blob }: BlobEntry, { include }: Telling): string {
+  const version = committed(blob)?.version;
   if (version === undefined || !include.has('versions')) return '';
   return element('VersionId', formatKeptTime(version)) + element('IsCurrentVersion', 'true');
 }
 
-function propertyElements(
-  found: BlobRecord | UncommittedBlob,
-  kind: 'blob' | 'snapshot' | 'version',
-  telling: Telling,
-): string {
-  const blob = committed(found);
-  const lease = kind === 'blob' ? leaseElements(found.lease, telling.now) : '';
+function propertyElements(entry: BlobEntry, telling: Telling): string {
+  const blob = committed(entry.blob);
+  const deleted = deletedOf(entry);
+  const isCurrent = entry.kind === 'blob' && deleted === undefined;
+  const lease = isCurrent ? leaseElements(entry.blob.lease, telling.now) : '';
   if (blob === undefined) {
     return (
       element('Content-Length', '0') +
@@ -128,21 +148,39 @@ function propertyElements(
     );
   }
   const { version, include } = telling;
+  const { sequence, sealed } = blob;
   return (
     (version >= '2017-11-09' ? element('Creation-Time', formatHttpDate(stampToMs(blob.created))) : '') +
     element('Last-Modified', formatHttpDate(lastModifiedMs(blob.stamp))) +
     element('Etag', bareEtag(blob.stamp)) +
     contentElements(blob) +
+    (sequence === undefined ? '' : element('x-ms-blob-sequence-number', String(sequence))) +
     element('BlobType', blob.type) +
-    (kind === 'blob' && blob.type === 'BlockBlob' ? tierElements(blob, telling) : '') +
+    (entry.kind !== 'snapshot' && blob.type === 'BlockBlob' ? tierElements(blob, telling) : '') +
     lease +
     (blob.copy !== undefined && include.has('copy') ? copyElements(blob.copy) : '') +
     element('ServerEncrypted', 'true') +
+    (deleted === undefined ? '' : deletedElements(deleted, telling.now)) +
     (blob.tags !== undefined && version >= '2019-12-12'
       ? element('TagCount', String(blob.tags.length))
       : '') +
-    (blob.sealed && version >= '2019-12-12' ? element('Sealed', 'true') : '')
+    (sealed && version >= '2019-12-12' ? element('Sealed', 'true') : '') +
+    immutabilityElements(blob, telling)
   );
+}
+
+function deletedElements({ at, until }: Deleted, now: number): string {
+  const days = Math.floor((until - now) / (24 * 3600 * 1000));
+  return element('DeletedTime', formatHttpDate(at)) + element('RemainingRetentionDays', String(days));
+}
+
+function immutabilityElements({ immutability, legalHold }: BlobRecord, { include }: Telling): string {
+  const policy =
+    immutability === undefined || !include.has('immutabilitypolicy')
+      ? ''
+      : element('ImmutabilityPolicyUntilDate', formatHttpDate(immutability.until)) +
+        element('ImmutabilityPolicyMode', immutability.locked ? 'Locked' : 'Unlocked');
+  return policy + (legalHold && include.has('legalhold') ? element('LegalHold', 'true') : '');
 }
 
 function contentElements({ length, headers }: BlobRecord): string {
@@ -157,10 +195,19 @@ function contentElements({ length, headers }: BlobRecord): string {
   );
 }
 
-function tierElements({ tier }: Pick<BlobRecord, 'tier'>, { version }: Telling): string {
+function tierElements(blob: Pick<BlobRecord, 'tier'>, { version, now }: Telling): string {
   if (version < '2017-04-17') return '';
+  const tier = observeTier(blob.tier, now);
   if (tier === undefined) return element('AccessTier', 'Hot') + element('AccessTierInferred', 'true');
-  return element('AccessTier', tier.name) + element('AccessTierChangeTime', formatHttpDate(tier.changed));
+  const { rehydrating } = tier;
+  return (
+    element('AccessTier', tier.name) +
+    element('AccessTierChangeTime', formatHttpDate(tier.changed)) +
+    (rehydrating === undefined
+      ? ''
+      : element('ArchiveStatus', archiveStatus(rehydrating)) +
+        element('RehydratePriority', rehydrating.priority))
+  );
 }
 
 function leaseElements(lease: Lease | undefined, now: number): string {
@@ -181,9 +228,4 @@ function copyElements(copy: CopyState): string {
 
 function metadataElement(metadata: Metadata): string {
   return parent('Metadata', metadata.map(([name, value]) => element(name, value)).join(''));
-}
-
-function tagsElement(tags: Tags): string {
-  const rows = tags.map(([key, value]) => parent('Tag', element('Key', key) + element('Value', value)));
-  return parent('Tags', parent('TagSet', rows.join('')));
 }

@@ -10,6 +10,7 @@ import {
   setBlobServiceProperties,
 } from './account.js';
 import { appendBlock, sealBlob } from './append-blobs.js';
+import { blobBatch } from './batch.js';
 import { deleteBlob, leaseBlob, setBlobMetadata, setBlobProperties, snapshotBlob } from './blobs.js';
 import { getBlockList, putBlock, putBlockList } from './block-blobs.js';
 import {
@@ -19,15 +20,25 @@ import {
   getContainerMetadata,
   getContainerProperties,
   leaseContainer,
-  listContainers,
+  restoreContainer,
   setContainerAcl,
   setContainerMetadata,
 } from './containers.js';
 import { abortCopy, copyBlob, copyBlobFromUrl } from './copies.js';
 import { getBlob, getBlobMetadata, getBlobProperties } from './get-blob.js';
 import { listBlobs } from './list-blobs.js';
+import { listContainers } from './list-containers.js';
 import { getPageRanges, putPage } from './page-blobs.js';
 import { putAppendBlob, putBlockBlob, putPageBlob, putUnknownBlob } from './put-blob.js';
+
+import {
+  deleteImmutabilityPolicy,
+  setBlobTier,
+  setImmutabilityPolicy,
+  setLegalHold,
+  undeleteBlob,
+} from './states.js';
+import { findBlobsByTags, getBlobTags, setBlobTags } from './tags.js';
 
 const never = ['', 'none'] as const;
 const own = 'blobServices';
@@ -45,6 +56,10 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Get Account Information',     'GET|HEAD /?restype=account&comp=properties',           '',                                          '2018-03-28', ['any',   'any',   'containers/read'],                      never,                   'both',      getAccountInformation],
   ['Get Account Information',     'GET|HEAD /{container}?restype=account&comp=properties', '',                                         '2018-03-28', ['any',   'any',   'containers/read'],                      never,                   'both',      getAccountInformation],
   ['Get Account Information',     'GET|HEAD /{container}/{blob}?restype=account&comp=properties', '',                                  '2018-03-28', ['any',   'any',   'containers/read'],                      never,                   'both',      getAccountInformation],
+  ['Blob Batch',                  'POST /?comp=batch',                                    '',                                          '2018-11-09', ['any',   'never', 'blobs/read|blobs/write|blobs/delete'],  never,                   'primary',   blobBatch],
+  // The SDK for JavaScript takes the account in a path for a container.
+  ['Blob Batch',                  'POST /?restype=container&comp=batch',                  '',                                          '2018-11-09', ['any',   'never', 'blobs/read|blobs/write|blobs/delete'],  never,                   'primary',   blobBatch],
+  ['Find Blobs by Tags',          'GET /?comp=blobs',                                     '',                                          '2019-12-12', ['o:f',   'never', 'blobs/filter/action'],                  never,                   'both',      findBlobsByTags],
 
   ['Create Container',            'PUT /{container}?restype=container',                   '',                                          '',           ['c:cw',  'never', 'containers/write'],                     never,                   'primary',   createContainer],
   ['Get Container Properties',    'GET|HEAD /{container}?restype=container',              '',                                          '',           ['c:r',   'never', 'containers/read', 'container'],         ['',      'checked'],    'both',      getContainerProperties],
@@ -54,6 +69,9 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Set Container ACL',           'PUT /{container}?restype=container&comp=acl',          '',                                          '',           ['never', 'never', 'containers/setAcl/action'],             ['IU',    'checked'],    'primary',   setContainerAcl],
   ['Delete Container',            'DELETE /{container}?restype=container',                '',                                          '',           ['c:d',   'never', 'containers/delete'],                    ['IU',    'required'],   'primary',   deleteContainer],
   ['Lease Container',             'PUT /{container}?restype=container&comp=lease',        '',                                          '2012-02-12', ['c:wd',  'never', 'containers/write'],                     ['IU',    'none'],       'primary',   leaseContainer],
+  ['Restore Container',           'PUT /{container}?restype=container&comp=undelete',     '',                                          '2019-12-12', ['c:w',   'never', 'containers/write'],                     never,                   'primary',   restoreContainer],
+  ['Blob Batch',                  'POST /{container}?restype=container&comp=batch',       '',                                          '2020-04-08', ['any',   'any',   'blobs/read|blobs/write|blobs/delete'],  never,                   'primary',   blobBatch],
+  ['Find Blobs by Tags',          'GET /{container}?restype=container&comp=blobs',        '',                                          '2021-04-10', ['o:f',   'f',     'blobs/filter/action'],                  never,                   'both',      findBlobsByTags],
   ['List Blobs',                  'GET /{container}?restype=container&comp=list',         '',                                          '',           ['c:l',   'l',     read, 'container'],                      never,                   'both',      listBlobs],
 
   ['Put Block',                   'PUT /{container}/{blob}?comp=block',                   '',                                          '',           ['o:w',   'w',     'blobs/write'],                          ['',      'required'],   'primary',   putBlock],
@@ -80,5 +98,13 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Set Blob Properties',         'PUT /{container}/{blob}?comp=properties',              '',                                          '',           ['o:w',   'w',     'blobs/write'],                          ['MNIUT', 'required'],   'primary',   setBlobProperties],
   ['Lease Blob',                  'PUT /{container}/{blob}?comp=lease',                   '',                                          '',           ['o:wd',  'wd',    'blobs/write'],                          ['MNIUT', 'none'],       'primary',   leaseBlob],
   ['Snapshot Blob',               'PUT /{container}/{blob}?comp=snapshot',                '',                                          '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'checked'],    'primary',   snapshotBlob],
+  ['Get Blob Tags',               'GET /{container}/{blob}?comp=tags',                    '',                                          '2019-12-12', ['o:t',   't',     'blobs/tags/read'],                      ['T',     'checked'],    'both',      getBlobTags],
+  ['Set Blob Tags',               'PUT /{container}/{blob}?comp=tags',                    '',                                          '2019-12-12', ['o:t',   't',     'blobs/tags/write'],                     ['T',     'required'],   'primary',   setBlobTags],
+  ['Set Blob Tier',               'PUT /{container}/{blob}?comp=tier',                    '',                                          '2017-04-17', ['o:w',   'w',     'blobs/write'],                          ['T',     'required'],   'primary',   setBlobTier],
+  ['Set Immutability Policy',     'PUT /{container}/{blob}?comp=immutabilityPolicies',    '',                                          '2020-06-12', ['o:i',   'i',     'blobs/immutableStorage/runAsSuperUser/action'], ['U', 'none'],   'primary',   setImmutabilityPolicy],
+  ['Delete Immutability Policy',  'DELETE /{container}/{blob}?comp=immutabilityPolicies', '',                                          '2020-06-12', ['o:i',   'i',     'blobs/immutableStorage/runAsSuperUser/action'], never,         'primary',   deleteImmutabilityPolicy],
+  ['Set Legal Hold',              'PUT /{container}/{blob}?comp=legalhold',               '',                                          '2020-06-12', ['o:i',   'i',     'blobs/immutableStorage/runAsSuperUser/action'], never,         'primary',   setLegalHold],
+  ['Undelete Blob',               'PUT /{container}/{blob}?comp=undelete',                '',                                          '2017-07-29', ['o:w',   'w',     'blobs/write'],                          never,                   'primary',   undeleteBlob],
+  ['Delete Blob',                 'DELETE /{container}/{blob}?versionid',                 '',                                          '2019-12-12', ['o:x',   'x',     'blobs/deleteBlobVersion/action'],       ['MNIUT', 'required'],   'primary',   deleteBlob],
   ['Delete Blob',                 'DELETE /{container}/{blob}',                           '',                                          '',           ['o:d',   'd',     'blobs/delete'],                         ['MNIUT', 'required'],   'primary',   deleteBlob],
 ];

@@ -30,7 +30,7 @@ export async function putBlockBlob(
   const name = newBlobName(call);
   const guards = createGuardsOf(call, operation, identity);
   const headers = bodyHeadersOf(call);
-  const fresh = newBlobOf(call, headers);
+  const fresh = newBlobOf(call, service, headers);
   refuseHeader(call, 'x-ms-blob-content-length');
   using received = await receiveBody(call, service, {
     limit: putLimit(call.version),
@@ -54,14 +54,14 @@ export async function putAppendBlob(
   const guards = createGuardsOf(call, operation, identity);
   requireNoBody(call);
   refuseHeader(call, 'x-ms-blob-content-length');
-  const fresh = newBlobOf(call, bodyHeadersOf(call));
+  const fresh = newBlobOf(call, service, bodyHeadersOf(call));
   const blob = await blobs.putAppendBlob(service.store, container, name, fresh, guards);
   return created(call, blob, []);
 }
 
 export async function putPageBlob(
   call: Call,
-  { store }: BlobService,
+  service: BlobService,
   identity: Identity,
   operation: Operation,
 ): Promise<Answer> {
@@ -72,8 +72,8 @@ export async function putPageBlob(
   requireHeader(call, 'x-ms-blob-content-length');
   const length = pageBlobLength(call) ?? 0;
   const sequence = sequenceNumber(call) ?? 0n;
-  const fresh = newBlobOf(call, bodyHeadersOf(call));
-  const blob = await blobs.putPageBlob(store, container, name, { length, sequence }, fresh, guards);
+  const fresh = newBlobOf(call, service, bodyHeadersOf(call));
+  const blob = await blobs.putPageBlob(service.store, container, name, { length, sequence }, fresh, guards);
   return created(call, blob, []);
 }
 

@@ -1,10 +1,23 @@
 // What the requests of the blob service have in common, decoded: which blob, which guards, which properties.
 
+import { parseHttpDate } from '../../base/times.js';
 import { type BlobAddress, parseKeptTime } from '../../services/blob/address.js';
 import type { NewBlob } from '../../services/blob/blobs.js';
 import type { CreateGuards, Guards } from '../../services/blob/guards.js';
-import type { AccessTier, ContainerKey, ContentHeaders } from '../../services/blob/model.js';
-import { invalidHeader, invalidParameter, StorageError } from '../../services/common/errors.js';
+import { checkAllowed } from '../../services/blob/immutability.js';
+import type {
+  AccessTier,
+  ContainerKey,
+  ContentHeaders,
+  ImmutabilityPolicy,
+} from '../../services/blob/model.js';
+import type { BlobService } from '../../services/blob/service.js';
+import {
+  invalidHeader,
+  invalidParameter,
+  missingHeader,
+  StorageError,
+} from '../../services/common/errors.js';
 import { parseLeaseId } from '../../services/common/lease-request.js';
 import { checkName, rootContainer } from '../../services/common/names.js';
 import { parseTags } from '../../services/common/tags.js';
@@ -12,7 +25,7 @@ import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { md5Header } from '../checksums.js';
 import { conditionsOf } from '../condition-headers.js';
-import { metadataOf, wordHeader } from '../headers.js';
+import { flagHeader, metadataOf, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
 import { parameter } from '../parameters.js';
 
@@ -120,13 +133,33 @@ export function listHeadersOf(call: Call): ContentHeaders {
   return { type: usualType, ...contentHeadersOf(call) };
 }
 
-export function newBlobOf(call: Call, headers: ContentHeaders): NewBlob {
+export function newBlobOf(call: Call, { store }: BlobService, headers: ContentHeaders): NewBlob {
+  const immutability = policyOf(call, store.now());
+  const legalHold = flagHeader(call, 'x-ms-legal-hold');
+  if (immutability !== undefined || legalHold) checkAllowed(store, [call.account, call.container]);
   return {
     headers,
     metadata: metadataOf(call),
     tags: parseTags(call.header('x-ms-tags')),
     tier: tierOf(call),
+    immutability,
+    legalHold,
   };
+}
+
+const untilHeader = 'x-ms-immutability-policy-until-date';
+
+/** The immutability policy that a request sets; nothing if it sets none. */
+export function policyOf(call: Call, now: number): ImmutabilityPolicy | undefined {
+  const mode = wordHeader(call, 'x-ms-immutability-policy-mode', ['Unlocked', 'Locked']);
+  const text = call.header(untilHeader);
+  if (text === undefined) {
+    if (mode !== undefined) throw missingHeader(untilHeader);
+    return undefined;
+  }
+  const until = parseHttpDate(text);
+  if (until === undefined || until <= now) throw invalidHeader(untilHeader, text);
+  return { until, locked: mode === 'Locked' };
 }
 
 const tiers = ['Hot', 'Cool', 'Cold', 'Archive'] as const satisfies readonly AccessTier[];

@@ -7,7 +7,7 @@ import type { Transaction } from '../../collections/index.js';
 import { invalidParameter, StorageError } from '../common/errors.js';
 import { committed, existing } from './guards.js';
 import { isLive } from './history.js';
-import type { BlobRecord, BlobStore } from './model.js';
+import type { BlobKey, BlobRecord, BlobStore, KeptKey } from './model.js';
 
 export type BlobAddress = Readonly<{ name: string; kind: 'base' } | KeptAddress>;
 export type KeptAddress = Readonly<{ name: string; kind: 'snapshot' | 'version'; stamp: Stamp }>;
@@ -54,4 +54,33 @@ async function findKept(
   const blob = committed(current);
   if (blob !== undefined && blob.version === stamp) return blob;
   throw new StorageError('BlobNotFound');
+}
+
+/** The row that an address names, locked, and how it is put back. */
+export interface LockedRow {
+  readonly blob: BlobRecord;
+  /** It is the blob as it is now. */
+  readonly isCurrent: boolean;
+  write(blob: BlobRecord): Promise<void>;
+}
+
+export async function lockRow(
+  store: BlobStore,
+  tx: Transaction,
+  key: BlobKey,
+  address: BlobAddress,
+): Promise<LockedRow> {
+  const update = { lock: 'update' } as const;
+  if (address.kind !== 'base') {
+    const dictionary = address.kind === 'snapshot' ? store.snapshots : store.versions;
+    const keptKey: KeptKey = [...key, address.stamp];
+    const kept = await dictionary.get(tx, keptKey, update);
+    if (kept !== undefined && isLive(kept)) {
+      return { blob: kept, isCurrent: false, write: (blob) => dictionary.set(tx, keptKey, blob) };
+    }
+    if (address.kind === 'snapshot') throw new StorageError('BlobNotFound');
+  }
+  const blob = existing(await store.blobs.get(tx, key, update));
+  if (address.kind === 'version' && blob.version !== address.stamp) throw new StorageError('BlobNotFound');
+  return { blob, isCurrent: true, write: (changed) => store.blobs.set(tx, key, changed) };
 }

@@ -41,7 +41,7 @@ export function appendBlock(
   return store.run(async (tx) => {
     const key: BlobKey = [await findContainer(store, tx, container), name];
     const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
-    checkOnline(old);
+    checkOnline(old, tx.now);
     const lease = admitWrite(old, guards, tx.now);
     const length = old.length + body.length;
     checkAppend(old, length, conditions);

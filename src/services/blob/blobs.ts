@@ -32,11 +32,13 @@ import {
   type ContentHeaders,
   findContainer,
   findPlace,
+  type ImmutabilityPolicy,
   type Place,
   type UncommittedBlob,
   withLease,
 } from './model.js';
 import { hasSnapshots } from './snapshots.js';
+import { observeTier } from './tier.js';
 
 /** What a request says of the blob that it makes. */
 export interface NewBlob {
@@ -44,6 +46,8 @@ export interface NewBlob {
   readonly metadata: Metadata;
   readonly tags: Tags;
   readonly tier: AccessTier | undefined;
+  readonly immutability?: ImmutabilityPolicy | undefined;
+  readonly legalHold?: boolean | undefined;
 }
 
 type Found = BlobRecord | UncommittedBlob | undefined;
@@ -119,13 +123,13 @@ export function makeBlob(
   tx: Transaction,
   found: Found,
   type: BlobType,
-  { headers, metadata, tags, tier }: NewBlob,
+  { headers, metadata, tags, tier, immutability, legalHold }: NewBlob,
   content: MadeContent,
 ): BlobRecord {
   const old = committed(found);
   const stamp = tx.stamp(old?.stamp);
   const created = old?.type === 'BlockBlob' && type === 'BlockBlob' ? old.created : stamp;
-  const named = tier === undefined ? old?.tier : { name: tier, changed: tx.now };
+  const named = tier === undefined ? observeTier(old?.tier, tx.now) : { name: tier, changed: tx.now };
   return {
     format: 1,
     type,
@@ -136,6 +140,8 @@ export function makeBlob(
     metadata,
     ...(tags.length > 0 ? { tags } : {}),
     ...(named !== undefined && type === 'BlockBlob' ? { tier: named } : {}),
+    ...(immutability === undefined ? {} : { immutability }),
+    ...(legalHold ? { legalHold } : {}),
   };
 }
 
@@ -174,7 +180,7 @@ export async function readBlob(
     return await store.run(async (tx) => {
       const id = await findContainer(store, tx, container, 'read');
       const blob = await findBlob(store, tx, id, address);
-      if (select !== undefined) checkOnline(blob);
+      if (select !== undefined) checkOnline(blob, tx.now);
       admitRead(blob, guards, tx.now);
       const slice = select?.(blob.length);
       reader = slice && (await openContent(store, tx, blob.content, slice));

@@ -71,7 +71,7 @@ async function putBlockIn(
   const blob = committed(found);
   if (blob !== undefined) {
     checkNoPendingCopy(blob);
-    checkOnline(blob);
+    checkOnline(blob, tx.now);
   }
   const lease = useLease(found, leaseId, 'required', tx.now);
   if (blob !== undefined) checkType(blob, 'BlockBlob');

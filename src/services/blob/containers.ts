@@ -1,6 +1,7 @@
 // Containers: create, properties, metadata, ACL, lease, delete and list. Nothing done to a blob changes its
 // container's ETag, and only Delete asks for the container's lease.
 
+import { mergeOrdered } from '../../base/merge.js';
 import type { Transaction } from '../../collections/index.js';
 import { type AccessPolicy, checkPolicies } from '../common/access-policy.js';
 import { type Conditions, checkConditions } from '../common/conditions.js';
@@ -8,6 +9,7 @@ import { orThrow, StorageError } from '../common/errors.js';
 import { availableLease, type Lease, type LeaseAction, type LeaseNeed, step, use } from '../common/lease.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import { checkName } from '../common/names.js';
+import { noteDue } from './due.js';
 import {
   type BlobStore,
   type ContainerKey,
@@ -131,8 +133,42 @@ export function deleteContainer(store: BlobStore, key: ContainerKey, guards: Con
     const properties = existing(await store.properties.get(tx, entry.id, { lock: 'update' }));
     checkGuards(properties, guards, 'required', tx.now);
     await store.containers.delete(tx, key);
+    const days = store.settings(key[0]).containerRetentionDays;
+    if (days > 0) return keepDeleted(store, tx, key, entry.id, properties, days);
     await store.properties.delete(tx, entry.id);
     await discardContents(store, tx, entry.id);
+  });
+}
+
+/** With its contents, but without its lease. */
+async function keepDeleted(
+  store: BlobStore,
+  tx: Transaction,
+  key: ContainerKey,
+  id: number,
+  properties: ContainerProperties,
+  days: number,
+): Promise<void> {
+  const until = tx.now + days * 24 * 3600 * 1000;
+  const stamp = tx.stamp(properties.stamp);
+  await store.properties.set(tx, id, { ...properties, lease: availableLease });
+  await store.deletedContainers.set(tx, [...key, stamp], { id, at: tx.now, until });
+  await noteDue(store, tx, [until, 'container', ...key, stamp]);
+}
+
+/** Under the name it had, if nothing else has it now. */
+export function restoreContainer(store: BlobStore, key: ContainerKey, stamp: number): Promise<void> {
+  checkName('newContainer', key[1]);
+  return store.run(async (tx) => {
+    const deleted = await store.deletedContainers.get(tx, [...key, stamp], { lock: 'update' });
+    if (deleted === undefined || deleted.until <= tx.now) {
+      throw new StorageError('ContainerNotFound', { status: 409 });
+    }
+    if (await store.containers.has(tx, key, { lock: 'update' })) {
+      throw new StorageError('ContainerAlreadyExists');
+    }
+    await store.containers.set(tx, key, { format: 1, id: deleted.id });
+    await store.deletedContainers.delete(tx, [...key, stamp]);
   });
 }
 
@@ -180,41 +216,78 @@ function existing(properties: ContainerProperties | undefined): ContainerPropert
 export interface ListedContainer {
   readonly name: string;
   readonly properties: ContainerProperties;
+  /** What restores it, and until when it can be. */
+  readonly deleted?: { readonly stamp: number; readonly at: number; readonly until: number };
 }
 
 export interface ContainerListing {
   readonly containers: readonly ListedContainer[];
-  /** The name of the first container that did not fit. */
-  readonly next: string | undefined;
+  /** The first container that did not fit. */
+  readonly next: { readonly name: string; readonly stamp: number } | undefined;
   readonly now: number;
 }
 
-/** By name, from `marker` on. */
+export interface ContainerListOptions {
+  readonly prefix: string;
+  readonly from: { readonly name: string; readonly stamp: number } | undefined;
+  readonly max: number;
+  readonly deleted: boolean;
+}
+
+/** By name; those that are deleted before the one that has the name now, oldest first. */
 export function listContainers(
   store: BlobStore,
   account: string,
-  options: { readonly prefix: string; readonly marker: string | undefined; readonly max: number },
+  options: ContainerListOptions,
 ): Promise<ContainerListing> {
   return store.run(async (tx) => {
     const containers: ListedContainer[] = [];
-    for await (const { name, properties } of walkContainers(store, tx, account, options)) {
-      if (containers.length === options.max) return { containers, next: name, now: tx.now };
-      containers.push({ name, properties });
+    const live = liveContainers(store, tx, account, options);
+    const all = options.deleted
+      ? mergeOrdered(deletedContainers(store, tx, account, options), live, comesFirst)
+      : live;
+    for await (const container of all) {
+      if (containers.length === options.max) {
+        const next = { name: container.name, stamp: container.deleted?.stamp ?? Number.MAX_SAFE_INTEGER };
+        return { containers, next, now: tx.now };
+      }
+      containers.push(container);
     }
     return { containers, next: undefined, now: tx.now };
   });
 }
 
-async function* walkContainers(
+function comesFirst(a: ListedContainer, b: ListedContainer): boolean {
+  if (a.name !== b.name) return a.name < b.name;
+  return (a.deleted?.stamp ?? Number.MAX_SAFE_INTEGER) < (b.deleted?.stamp ?? Number.MAX_SAFE_INTEGER);
+}
+
+async function* liveContainers(
   store: BlobStore,
   tx: Transaction,
   account: string,
-  { prefix, marker, max }: { prefix: string; marker: string | undefined; max: number },
+  { prefix, from, max }: ContainerListOptions,
 ): AsyncGenerator<ListedContainer> {
   const range = { prefix: [account], startsWith: prefix, pageSize: Math.min(max + 1, 500) };
-  const from = marker === undefined ? {} : { from: [account, marker] as const };
-  for await (const [[, name], { id }] of store.containers.entries(tx, { ...range, ...from })) {
+  const start = from === undefined ? {} : { from: [account, from.name] as const };
+  for await (const [[, name], { id }] of store.containers.entries(tx, { ...range, ...start })) {
     const properties = await store.properties.get(tx, id, { lock: 'none' });
     if (properties !== undefined) yield { name, properties }; // else it was deleted a moment ago
+  }
+}
+
+async function* deletedContainers(
+  store: BlobStore,
+  tx: Transaction,
+  account: string,
+  { prefix, from }: ContainerListOptions,
+): AsyncGenerator<ListedContainer> {
+  const range = { prefix: [account], startsWith: prefix };
+  const start = from === undefined ? {} : { from: [account, from.name, from.stamp] as const };
+  for await (const [key, row] of store.deletedContainers.entries(tx, { ...range, ...start })) {
+    if (row.until <= tx.now) continue;
+    const properties = await store.properties.get(tx, row.id, { lock: 'none' });
+    const deleted = { stamp: key[2], at: row.at, until: row.until };
+    if (properties !== undefined) yield { name: key[1], properties, deleted };
   }
 }

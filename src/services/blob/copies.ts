@@ -66,7 +66,7 @@ export function copyBlob(
     const found = await store.blobs.get(tx, place.key, { lock: 'update' });
     const original = await findSource(store, tx, source);
     const lease = admitCreate(found, guards, tx.now, 'copy');
-    checkSource(original, source, options);
+    checkSource(original, source, options, tx.now);
     const old = committed(found);
     if (old !== undefined) checkType(old, original.type);
     const content = { content: await copyContent(store, tx, original), length: original.length };
@@ -120,9 +120,10 @@ function checkSource(
   original: BlobRecord,
   { conditions }: CopySource,
   { tier, blockBlobLimit }: CopyOptions,
+  now: number,
 ): void {
   checkConditions(conditions, 'copySource', original);
-  if (tier === undefined || tier === 'Archive') checkOnline(original);
+  if (tier === undefined || tier === 'Archive') checkOnline(original, now);
   if (blockBlobLimit === undefined) return;
   if (original.type !== 'BlockBlob') throw new StorageError('InvalidSourceBlobType');
   if (original.length > blockBlobLimit) {

@@ -4,7 +4,8 @@
 
 import type { Transaction } from '../../collections/index.js';
 import { dropContent } from './content.js';
-import type { BlobStore, DueKey, KeptKey } from './model.js';
+import type { BlobStore, DeletedContainerKey, DueKey, KeptKey } from './model.js';
+import { discardContents } from './sweep.js';
 import { discardUpload, hasEnded, uploadEnd } from './uploads.js';
 
 export async function noteDue(store: BlobStore, tx: Transaction, key: DueKey): Promise<void> {
@@ -30,8 +31,10 @@ async function sweepSome(store: BlobStore, tx: Transaction): Promise<number> {
 }
 
 async function sweepOne(store: BlobStore, tx: Transaction, key: DueKey): Promise<void> {
-  const [, what, container, name, stamp] = key;
-  if (what === 'upload') return endUpload(store, tx, key);
+  const [, what, where, name, stamp] = key;
+  if (what === 'container') return endContainer(store, tx, [String(where), name, stamp]);
+  const container = Number(where);
+  if (what === 'upload') return endUpload(store, tx, container, name, stamp);
   const dictionary = what === 'snapshot' ? store.snapshots : store.versions;
   const kept: KeptKey = [container, name, stamp];
   const row = await dictionary.get(tx, kept, { lock: 'update' });
@@ -41,8 +44,13 @@ async function sweepOne(store: BlobStore, tx: Transaction, key: DueKey): Promise
 }
 
 /** The blocks go, and the name with them if it has nothing else. More blocks may have come: then later. */
-async function endUpload(store: BlobStore, tx: Transaction, key: DueKey): Promise<void> {
-  const [, , container, name, id] = key;
+async function endUpload(
+  store: BlobStore,
+  tx: Transaction,
+  container: number,
+  name: string,
+  id: number,
+): Promise<void> {
   const found = await store.blobs.get(tx, [container, name], { lock: 'update' });
   if (found?.upload?.id !== id) return;
   if (!hasEnded(found.upload, tx.now)) {
@@ -52,4 +60,13 @@ async function endUpload(store: BlobStore, tx: Transaction, key: DueKey): Promis
   if (found.type === 'uncommitted') return store.blobs.delete(tx, [container, name]);
   const { upload: _, ...blob } = found;
   await store.blobs.set(tx, [container, name], blob);
+}
+
+/** It can be restored no more. */
+async function endContainer(store: BlobStore, tx: Transaction, key: DeletedContainerKey): Promise<void> {
+  const deleted = await store.deletedContainers.get(tx, key, { lock: 'update' });
+  if (deleted === undefined || deleted.until > tx.now) return;
+  await store.deletedContainers.delete(tx, key);
+  await store.properties.delete(tx, deleted.id);
+  await discardContents(store, tx, deleted.id);
 }

@@ -5,6 +5,7 @@ import { type Conditions, checkConditions } from '../common/conditions.js';
 import { orThrow, StorageError } from '../common/errors.js';
 import { availableLease, type Lease, type LeaseNeed, use } from '../common/lease.js';
 import type { BlobRecord, UncommittedBlob } from './model.js';
+import { observeTier } from './tier.js';
 
 export interface Guards {
   readonly conditions: Conditions;
@@ -41,6 +42,7 @@ export function admitWrite(
   now: number,
   need: LeaseNeed = 'required',
 ): Lease {
+  checkMutable(blob, now);
   checkNoPendingCopy(blob);
   checkConditions(conditions, 'write', blob);
   return useLease(blob, leaseId, need, now);
@@ -57,7 +59,7 @@ export function admitCreate(
   if (blob !== undefined) {
     if (!mayOverwrite) throw new StorageError('UnauthorizedBlobOverwrite');
     checkNoPendingCopy(blob);
-    checkOnline(blob);
+    checkOnline(blob, now);
   }
   checkConditions(conditions, kind, blob);
   return useLease(found, leaseId, kind === 'copy' ? 'infinite' : 'required', now);
@@ -77,8 +79,16 @@ export function checkNoPendingCopy({ copy }: BlobRecord): void {
 }
 
 /** The content of an archived blob can be neither read nor replaced. */
-export function checkOnline({ tier }: BlobRecord): void {
-  if (tier?.name === 'Archive') throw new StorageError('BlobArchived');
+export function checkOnline({ tier }: BlobRecord, now: number): void {
+  if (observeTier(tier, now)?.name === 'Archive') throw new StorageError('BlobArchived');
+}
+
+/** A blob under a policy or a hold is neither changed nor deleted. Putting another one makes a version of it. */
+export function checkMutable({ immutability, legalHold }: BlobRecord, now: number): void {
+  if (legalHold) throw new StorageError('BlobImmutableDueToLegalHold');
+  if (immutability !== undefined && immutability.until > now) {
+    throw new StorageError('BlobImmutableDueToPolicy');
+  }
 }
 
 export function checkType(blob: BlobRecord, type: BlobRecord['type']): void {

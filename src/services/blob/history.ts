@@ -77,8 +77,9 @@ function versionOf({ version, stamp }: BlobRecord): number {
   return version ?? stamp;
 }
 
-/** Without what only a blob as it is now has. */
-export function asKept({ lease: _lease, upload: _upload, content, ...rest }: BlobRecord): KeptBlob {
+/** Without what only a blob as it is now has; a version is called by its key. */
+export function asKept(blob: BlobRecord): KeptBlob {
+  const { lease: _lease, upload: _upload, version: _version, content, ...rest } = blob;
   return { ...rest, content: keptContent(content) };
 }
 

@@ -6,14 +6,18 @@
 // did not fit; entries made before it in the meantime are not seen, as with Azure.
 
 import { compareBytes } from '../../base/bytes.js';
+import { mergeOrdered } from '../../base/merge.js';
 import type { Transaction } from '../../collections/index.js';
 import { invalidParameter } from '../common/errors.js';
+import { committed } from './guards.js';
+import { isLive, isRestorable } from './history.js';
 import {
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
   findContainer,
   type KeptBlob,
+  type KeptKey,
   type UncommittedBlob,
 } from './model.js';
 
@@ -26,12 +30,16 @@ export interface ListOptions {
   readonly snapshots: boolean;
   readonly versions: boolean;
   readonly uncommitted: boolean;
+  /** Also what is deleted softly: blobs, and of snapshots and versions those that are asked for. */
+  readonly deleted: boolean;
+  /** Also names that have versions and no blob now. */
+  readonly versionsOnly: boolean;
 }
 
 export type ListedEntry =
   | { readonly kind: 'prefix'; readonly name: string }
   | {
-      readonly kind: 'blob' | 'snapshot' | 'version';
+      readonly kind: 'blob' | 'snapshot' | 'version' | 'versions only';
       readonly name: string;
       readonly blob: BlobRecord | UncommittedBlob | KeptBlob;
       /** What a snapshot or version is called by; above all of them for the blob as it is now. */
@@ -131,14 +139,15 @@ function walk(
     startsWith: options.prefix,
     pageSize: Math.min(options.max + 1, 500),
   };
-  const blobs = walkBlobs(store, tx, options, {
-    ...range,
-    ...(from === undefined ? {} : { from: [id, from.name] as const }),
-  });
+  const names = { ...range, ...(from === undefined ? {} : { from: [id, from.name] as const }) };
+  const blobs = walkBlobs(store, tx, options, names);
   const kept = { ...range, ...(from === undefined ? {} : { from: [id, from.name, from.stamp] as const }) };
   let all: AsyncIterable<BlobEntry> = blobs;
-  if (options.snapshots) all = merge(walkKept(store, tx, 'snapshot', kept), all);
-  if (options.versions) all = merge(walkKept(store, tx, 'version', kept), all);
+  if (options.snapshots || options.deleted) {
+    all = mergeOrdered(walkSnapshots(store, tx, options, kept), all, comesFirst);
+  }
+  if (options.versions) all = mergeOrdered(walkVersions(store, tx, options, kept), all, comesFirst);
+  if (options.versionsOnly) all = mergeOrdered(walkVersionsOnly(store, tx, names), all, comesFirst);
   return all;
 }
 
@@ -154,34 +163,68 @@ async function* walkBlobs(
   }
 }
 
-async function* walkKept(
+async function* walkSnapshots(
   store: BlobStore,
   tx: Transaction,
-  kind: 'snapshot' | 'version',
+  { snapshots, deleted }: ListOptions,
   range: object,
 ): AsyncGenerator<BlobEntry> {
-  const dictionary = kind === 'snapshot' ? store.snapshots : store.versions;
-  for await (const [[, name, stamp], blob] of dictionary.entries(tx, range)) {
-    if (blob.deleted === undefined) yield { kind, name, blob, stamp };
+  for await (const [key, blob] of store.snapshots.entries(tx, range)) {
+    const [, name, stamp] = key;
+    if (isLive(blob)) {
+      if (snapshots) yield { kind: 'snapshot', name, blob, stamp };
+    } else if (deleted && isRestorable(blob, tx.now)) {
+      if (blob.deleted?.wasBase && (await isLastBase(store, tx, key)))
+        yield { kind: 'blob', name, blob, stamp };
+      else if (snapshots) yield { kind: 'snapshot', name, blob, stamp };
+    }
   }
 }
 
-/** Two ordered sequences as one. */
-async function* merge(
-  left: AsyncIterable<BlobEntry>,
-  right: AsyncIterable<BlobEntry>,
-): AsyncGenerator<BlobEntry> {
-  const [a, b] = [left[Symbol.asyncIterator](), right[Symbol.asyncIterator]()];
-  let [x, y] = [await a.next(), await b.next()];
-  while (!x.done || !y.done) {
-    if (y.done || (!x.done && comesFirst(x.value, y.value))) {
-      yield x.value as BlobEntry;
-      x = await a.next();
-    } else {
-      yield y.value;
-      y = await b.next();
-    }
+/** Whether it is what Undelete would make the blob: nothing has the name now, and nothing had it later. */
+async function isLastBase(store: BlobStore, tx: Transaction, [id, name, stamp]: KeptKey): Promise<boolean> {
+  if (committed(await store.blobs.get(tx, [id, name], { lock: 'none' })) !== undefined) return false;
+  for await (const [, later] of store.snapshots.entries(tx, {
+    prefix: [id, name],
+    after: [id, name, stamp],
+  })) {
+    if (later.deleted?.wasBase) return false;
   }
+  return true;
+}
+
+async function* walkVersions(
+  store: BlobStore,
+  tx: Transaction,
+  { deleted }: ListOptions,
+  range: object,
+): AsyncGenerator<BlobEntry> {
+  for await (const [[, name, stamp], blob] of store.versions.entries(tx, range)) {
+    if (isLive(blob) || (deleted && isRestorable(blob, tx.now))) yield { kind: 'version', name, blob, stamp };
+  }
+}
+
+/** One entry for each name that has no blob now, with what its last version says. */
+async function* walkVersionsOnly(
+  store: BlobStore,
+  tx: Transaction,
+  range: object,
+): AsyncGenerator<BlobEntry> {
+  let last: readonly [KeptKey, KeptBlob] | undefined;
+  for await (const row of store.versions.entries(tx, range)) {
+    if (last !== undefined && last[0][1] !== row[0][1]) yield* versionsOnly(store, tx, last);
+    last = row;
+  }
+  if (last !== undefined) yield* versionsOnly(store, tx, last);
+}
+
+async function* versionsOnly(
+  store: BlobStore,
+  tx: Transaction,
+  [[id, name], blob]: readonly [KeptKey, KeptBlob],
+): AsyncGenerator<BlobEntry> {
+  if (await store.blobs.has(tx, [id, name], { lock: 'none' })) return;
+  yield { kind: 'versions only', name, blob, stamp: Number.MAX_SAFE_INTEGER };
 }
 
 function comesFirst(a: BlobEntry, b: BlobEntry): boolean {

@@ -1,6 +1,7 @@
 // What the blob service is made of.
 //
 //   containers   [account, name]                 which incarnation has this name; changed by create and delete
+//   deleted      [account, name, stamp]          containers that can be restored
 //   properties   container id                    ETag, metadata, stored access policies, public access, lease
 //   blobs        [container id, name]            the blob as it is now, or blocks that nobody has committed yet
 //   snapshots    [container id, name, stamp]     and, with `deleted`, what soft delete keeps of a blob
@@ -34,6 +35,12 @@ import type { BlockNames } from './block-lists.js';
 export interface ContainerEntry {
   readonly format: 1;
   readonly id: number;
+}
+
+export interface DeletedContainer {
+  readonly id: number;
+  readonly at: number;
+  readonly until: number;
 }
 
 /** What anybody may read: nothing, the blobs whose names they know, or the list of them too. */
@@ -97,10 +104,24 @@ export interface CopyState {
 
 export type AccessTier = 'Hot' | 'Cool' | 'Cold' | 'Archive';
 
+export type RehydratePriority = 'Standard' | 'High';
+
 export interface Tier {
   readonly name: AccessTier;
   /** When it was set, in milliseconds since 1970. */
   readonly changed: number;
+  /** On its way out of the archive, and when it will be there. */
+  readonly rehydrating?: {
+    readonly to: Exclude<AccessTier, 'Archive'>;
+    readonly priority: RehydratePriority;
+    readonly until: number;
+  };
+}
+
+/** Nobody deletes or changes the blob before `until`; one that is locked can only be extended. */
+export interface ImmutabilityPolicy {
+  readonly until: number;
+  readonly locked: boolean;
 }
 
 /** A field that is not there has its usual value: no tags, no copy, an available lease. */
@@ -127,6 +148,8 @@ export interface BlobRecord {
   readonly sealed?: true;
   /** Of a page blob. */
   readonly sequence?: bigint;
+  readonly immutability?: ImmutabilityPolicy;
+  readonly legalHold?: true;
 }
 
 /** Blocks were put under this name, and no blob is there yet. It can be leased, deleted, and nothing else. */
@@ -151,11 +174,19 @@ export interface Deleted {
 }
 
 export type ContainerKey = readonly [account: string, name: string];
+export type DeletedContainerKey = readonly [account: string, name: string, stamp: Stamp];
 export type BlobKey = readonly [container: number, name: string];
 export type KeptKey = readonly [container: number, name: string, stamp: Stamp];
 export type TagKey = readonly [account: string, tag: string, value: string, container: string, blob: string];
-export type DueWhat = 'upload' | 'snapshot' | 'version';
-export type DueKey = readonly [time: number, what: DueWhat, container: number, name: string, stamp: Stamp];
+export type DueWhat = 'upload' | 'snapshot' | 'version' | 'container';
+/** `where` is the container's id; of a container itself, its account. */
+export type DueKey = readonly [
+  time: number,
+  what: DueWhat,
+  where: number | string,
+  name: string,
+  stamp: Stamp,
+];
 
 /** Where a blob is: under which names, and in which row. */
 export interface Place {
@@ -165,6 +196,7 @@ export interface Place {
 
 export interface BlobStore extends Store {
   readonly containers: Dictionary<ContainerKey, ContainerEntry>;
+  readonly deletedContainers: Dictionary<DeletedContainerKey, DeletedContainer>;
   readonly properties: Dictionary<number, ContainerProperties>;
   readonly blobs: Dictionary<BlobKey, BlobRecord | UncommittedBlob>;
   readonly snapshots: Dictionary<KeptKey, KeptBlob>;
@@ -199,6 +231,7 @@ export async function openBlobStore({ store, ...ground }: BlobGround): Promise<B
   return {
     ...store,
     containers: await state.dictionary('$system/blob/containers', options),
+    deletedContainers: await state.dictionary('$system/blob/deleted-containers', options),
     properties: await state.dictionary('$system/blob/properties', options),
     blobs: await state.dictionary('$system/blob/blobs', options),
     snapshots: await state.dictionary('$system/blob/snapshots', options),

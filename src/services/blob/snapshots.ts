@@ -38,7 +38,7 @@ export function snapshotBlob(
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
     const old = existing(await store.blobs.get(tx, place.key, { lock: 'update' }));
-    checkOnline(old);
+    checkOnline(old, tx.now);
     admitWrite(old, guards, tx.now, 'checked');
     const stamp = tx.stamp(old.stamp);
     const { kept, current } = await forkContent(store, tx, old.content);

@@ -1,0 +1,59 @@
+// What can be done to a blob without touching its content or its ETag: tier, undelete, immutability, legal hold.
+
+import * as immutability from '../../services/blob/immutability.js';
+import type { BlobService } from '../../services/blob/service.js';
+import { setTier } from '../../services/blob/tiers.js';
+import { undeleteBlob as undelete } from '../../services/blob/undelete.js';
+import { missingHeader } from '../../services/common/errors.js';
+import type { Answer } from '../answer.js';
+import type { Identity } from '../auth/types.js';
+import type { Call } from '../call.js';
+import { conditionsOf } from '../condition-headers.js';
+import { flagHeader, requireHeader, wordHeader } from '../headers.js';
+import type { Operation } from '../operation.js';
+import { policyHeaders } from './blob-headers.js';
+import { blobAddress, blobName, containerKey, guardsOf, policyOf, tierOf } from './requests.js';
+
+export async function setBlobTier(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const tier = tierOf(call);
+  if (tier === undefined) throw missingHeader('x-ms-access-tier');
+  const priority = wordHeader(call, 'x-ms-rehydrate-priority', ['Standard', 'High']) ?? 'Standard';
+  const guards = guardsOf(call, operation, 'write');
+  const outcome = await setTier(store, containerKey(call), blobAddress(call), tier, priority, guards);
+  return { status: outcome === 'done' ? 200 : 202, headers: [] };
+}
+
+export async function undeleteBlob(call: Call, { store }: BlobService): Promise<Answer> {
+  await undelete(store, containerKey(call), blobName(call));
+  return { status: 200, headers: [] };
+}
+
+export async function setImmutabilityPolicy(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const policy = policyOf(call, store.now());
+  if (policy === undefined) throw missingHeader('x-ms-immutability-policy-until-date');
+  const conditions = conditionsOf(call, operation, 'write');
+  await immutability.setImmutability(store, containerKey(call), blobAddress(call), policy, conditions);
+  return { status: 200, headers: policyHeaders(policy) };
+}
+
+export async function deleteImmutabilityPolicy(call: Call, { store }: BlobService): Promise<Answer> {
+  await immutability.deleteImmutability(store, containerKey(call), blobAddress(call));
+  return { status: 200, headers: [] };
+}
+
+export async function setLegalHold(call: Call, { store }: BlobService): Promise<Answer> {
+  requireHeader(call, 'x-ms-legal-hold');
+  const hold = flagHeader(call, 'x-ms-legal-hold');
+  await immutability.setLegalHold(store, containerKey(call), blobAddress(call), hold);
+  return { status: 200, headers: ['x-ms-legal-hold', String(hold)] };
+}
