@@ -80,7 +80,7 @@ function commandOf(words: readonly string[]): { command: string; words: readonly
   throw new UsageError(`there is no command ${first}; there are ${Object.keys(commands).join(', ')}`);
 }
 
-const groupTitles: Readonly<Record<OptionGroup, string>> = {
+export const groupTitles: Readonly<Record<OptionGroup, string>> = {
   data: 'Data',
   services: 'Services',
   security: 'Security',
