@@ -69,6 +69,7 @@ const dots = ['#ff5f56', '#ffbd2e', '#27c93f'].map(
 writeFileSync(
   join(root, 'docs/first-session.svg'),
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="Menlo, Consolas, monospace" font-size="14">
+<title>A first session: npx lazuli starts all services and tells of each request</title>
 <rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>
 ${dots.join('')}
 ${drawn.join('\n')}
