@@ -38,7 +38,7 @@ export async function startAzurite(): Promise<Target> {
   const main = join(home, 'node_modules/azurite/dist/src/azurite.js');
   const args = [main, '--location', folder, '--silent', '--skipApiVersionCheck', ...portArgs(ports)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
-  await ready(child, 'Table service successfully listens');
+  await ready(child, 'Table service is successfully listening');
   return target(`Azurite ${azuriteVersion}`, child, ports, folder);
 }
 
