@@ -4,8 +4,8 @@
 import type { Add, Change, CheckedPage, Key, KeyRead, Versioned, Write } from '../engine/engine.js';
 
 /** A key that was read, with what stood there. */
-interface SetRead extends KeyRead {
-  readonly found: Versioned | undefined;
+export interface SetRead extends KeyRead {
+  readonly found?: Versioned;
 }
 
 export class ChangeSet {
@@ -52,11 +52,11 @@ export class ChangeSet {
   }
 
   /** What must still be so at the commit. The first that was seen counts; a lock on the same makes it sure. */
-  expect(name: string, read: KeyRead, found?: Versioned): void {
+  expect(name: string, read: SetRead): void {
     this.#reads ??= new Map();
     const known = this.#reads.get(name);
     if (known === undefined || (!known.locked && read.locked && known.version === read.version)) {
-      this.#reads.set(name, { ...read, found });
+      this.#reads.set(name, read);
     }
   }
 

@@ -21,7 +21,7 @@ import {
 import { ArgumentError, ArgumentNullError, ObjectClosedError } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { Transaction } from './transaction.js';
-import { Wait, type WaitOptions } from './waits.js';
+import type { Wait, WaitOptions } from './waits.js';
 
 /** A key: one part, or a tuple of two or more. Order and equality are those of its bytes. */
 export type CollectionKey = KeyPart;
@@ -111,7 +111,7 @@ export abstract class Collection {
   }
 
   protected wait(tx: Transaction, options: WaitOptions | undefined): Wait {
-    return new Wait(options, tx);
+    return tx.wait(options);
   }
 
   /** The engine's key of a row, or of what these parts stand for in it. */
@@ -126,10 +126,16 @@ export abstract class Collection {
   }
 
   /** @internal The lock on the whole, shared, once for a transaction. */
-  touch(tx: Transaction, wait: Wait): Awaitable<void> {
-    if (tx.touched.includes(this)) return;
+  touch(tx: Transaction, wait: Wait): Promise<void> | undefined {
+    if (tx.touched.includes(this)) return undefined;
     const granted = tx.lock(this.lockName, 'shared', wait);
-    if (granted !== undefined) return granted.then(() => this.#touched(tx));
+    if (granted !== undefined) return this.#touchAfter(granted, tx);
+    this.#touched(tx);
+    return undefined;
+  }
+
+  async #touchAfter(granted: Promise<void>, tx: Transaction): Promise<void> {
+    await granted;
     this.#touched(tx);
   }
 

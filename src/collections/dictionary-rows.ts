@@ -3,7 +3,7 @@
 
 import { type Awaitable, then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
-import type { Version } from '../engine/engine.js';
+import type { Version, Versioned } from '../engine/engine.js';
 import { encodeKey } from '../engine/keys.js';
 import type { NamedKey } from './catalog.js';
 import type { CollectionKey } from './collection.js';
@@ -86,27 +86,37 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
     );
   }
 
+  /** Mostly nothing has to be waited for, and then this costs no promise and no closure. */
   protected lockRow(tx: Transaction, key: K, mode: LockMode, wait: Wait): Awaitable<LockedRow> {
-    const parts = partsOf(key);
-    const { generation } = this;
-    const row = this.rowKey(parts); // a key that cannot be is refused before any lock
-    return then(this.touch(tx, wait), () => {
-      const now = generation === this.generation ? row : this.rowKey(parts); // cleared while it waited
-      return then(tx.lock(now.name, mode, wait), () => this.#lockedRow(tx, now));
-    });
+    const row = this.rowKey(partsOf(key)); // a key that cannot be is refused before any lock
+    const touched = this.touch(tx, wait);
+    if (touched !== undefined) return this.#lockRowAfter(touched, tx, key, mode, wait);
+    const granted = tx.lock(row.name, mode, wait);
+    return granted === undefined ? this.#lockedRow(tx, row) : this.#lockedRowAfter(granted, tx, row);
   }
 
-  #lockedRow(tx: Transaction, { key, name }: NamedKey): Awaitable<LockedRow> {
-    const own = tx.changes.writes?.get(name);
-    if (own !== undefined)
-      return { key, name, stored: own.value, value: liveValue(own.value, tx), version: 0 };
-    return then(tx.read(key, name, true, true), ({ value, version }) => ({
-      key,
-      name,
-      stored: value,
-      value: liveValue(value, tx),
-      version,
-    }));
+  async #lockRowAfter(touched: Promise<void>, tx: Transaction, key: K, mode: LockMode, wait: Wait) {
+    await touched;
+    return this.lockRow(tx, key, mode, wait); // its key is another one if the dictionary was cleared meanwhile
+  }
+
+  async #lockedRowAfter(granted: Promise<void>, tx: Transaction, row: NamedKey) {
+    await granted;
+    return this.#lockedRow(tx, row);
+  }
+
+  #lockedRow(tx: Transaction, row: NamedKey): Awaitable<LockedRow> {
+    const own = tx.changes.writes?.get(row.name);
+    if (own !== undefined) return lockedRow(tx, row, own.value, 0);
+    const found = tx.read(row.key, row.name, true, true);
+    return found instanceof Promise
+      ? this.#readAfter(found, tx, row)
+      : lockedRow(tx, row, found.value, found.version);
+  }
+
+  async #readAfter(found: Promise<Versioned>, tx: Transaction, row: NamedKey) {
+    const { value, version } = await found;
+    return lockedRow(tx, row, value, version);
   }
 
   /** One call that writes: `prepare` runs before any lock is taken, what it returns under the row's. */
@@ -193,4 +203,13 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
       );
     });
   }
+}
+
+function lockedRow(
+  tx: Transaction,
+  { key, name }: NamedKey,
+  stored: Uint8Array | undefined,
+  version: Version,
+): LockedRow {
+  return { key, name, stored, value: liveValue(stored, tx), version };
 }

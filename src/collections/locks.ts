@@ -75,7 +75,7 @@ interface Hold {
 interface Entry {
   readonly key: string;
   /** In no order. */
-  readonly holds: Hold[];
+  holds: Hold[];
   /** The one that is not shared: there can be one at most. */
   strong: Hold | undefined;
   /** Made when the first one waits. */
@@ -112,11 +112,9 @@ export class LockTable {
 
   /** Nothing where it is granted at once, else a promise of the grant. */
   acquire(owner: LockOwner, key: string, mode: LockMode, options: LockOptions): Promise<void> | undefined {
-    let entry = this.#entries.get(key);
+    const entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = { key, holds: [], strong: undefined, waiters: nobody };
-      this.#entries.set(key, entry);
-      grant(entry, owner, mode);
+      this.#entries.set(key, heldEntry(key, owner, mode));
       return undefined;
     }
     const own = findHold(entry, owner);
@@ -319,11 +317,21 @@ function admits({ holds, strong }: Entry, owner: LockOwner, mode: LockMode): boo
   return holds.length === 0 || (holds.length === 1 && holds[0]?.owner === owner);
 }
 
+/** A key that nobody holds: the common case, made with room for one. */
+function heldEntry(key: string, owner: LockOwner, mode: LockMode): Entry {
+  const entry: Entry = { key, holds: [], strong: undefined, waiters: nobody };
+  const hold = { owner, entry, mode, since: performance.now(), index: 0 };
+  entry.holds = [hold];
+  if (mode !== 'shared') entry.strong = hold;
+  owner.holds.push(hold);
+  return entry;
+}
+
 function grant(entry: Entry, owner: LockOwner, mode: LockMode): void {
   const hold = { owner, entry, mode, since: performance.now(), index: entry.holds.length };
   entry.holds.push(hold);
-  owner.holds.push(hold);
   if (mode !== 'shared') entry.strong = hold;
+  owner.holds.push(hold);
 }
 
 function convert(hold: Hold, mode: LockMode): void {

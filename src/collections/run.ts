@@ -30,12 +30,11 @@ export async function runTransaction<T>(
   let age: number | undefined;
   for (let attempt = 0; ; attempt++) {
     if (signal?.aborted) throw new OperationCanceledError('it was canceled', { cause: signal.reason });
-    const withinMs = Math.max(0, until - performance.now());
-    const tx = new Transaction(kernel, { ...options, withinMs }, age);
+    const tx = new Transaction(kernel, options, { age, until });
     age ??= tx.owner.age; // a retry keeps its age, so somebody always gets through
     try {
       const result = await work(tx);
-      await finish(tx);
+      await (tx.status === 'active' ? tx.finish() : checkEnded(tx));
       return result;
     } catch (error) {
       await tx.endNow();
@@ -48,8 +47,7 @@ export async function runTransaction<T>(
 }
 
 /** The work may have ended its transaction by itself; one that the system has ended is not a success. */
-async function finish(tx: Transaction): Promise<void> {
-  if (tx.status === 'active') return tx.finish();
+async function checkEnded(tx: Transaction): Promise<void> {
   await tx.dispose();
   if (tx.status === 'faulted') tx.assertActive();
 }

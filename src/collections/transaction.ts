@@ -13,7 +13,7 @@
 //
 // Calls that overlap are queued in the order they were made.
 
-import { type Awaitable, then } from '../base/awaitable.js';
+import type { Awaitable } from '../base/awaitable.js';
 import { mapKey } from '../base/bytes.js';
 import type { Stamp } from '../base/stamps.js';
 import type { CheckedPage, Committed, Key, KeyRead, Snapshot, Version, Versioned } from '../engine/engine.js';
@@ -35,7 +35,7 @@ import {
 } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { type LockMode, LockOwner } from './locks.js';
-import { limitOf, longestTimer, type Wait } from './waits.js';
+import { limitOf, longestTimer, Wait, type WaitOptions } from './waits.js';
 
 export interface TransactionOptions {
   /** Which moment enumerations and counts show: the beginning, or the first of them. */
@@ -63,6 +63,13 @@ export interface TransactionHook {
   aborted?(): void;
 }
 
+/** What is the same for all runs of one piece of work. */
+export interface Run {
+  /** Of the first run: who is older gets through. */
+  readonly age: number | undefined;
+  readonly until: number;
+}
+
 /** One change of a collection that somebody listens to. */
 export type RecordedEvent = (transaction: Transaction) => void;
 
@@ -74,7 +81,7 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal */ readonly kernel: Kernel;
   /** @internal */ readonly owner: LockOwner;
-  /** @internal Collections whose table lock it holds. */ readonly touched: object[] = [];
+  /** @internal Collections whose lock it holds. */ readonly touched: object[] = [];
   /** @internal Collections that it removes. */ removing: Set<object> | undefined;
   /** @internal */ readonly began = performance.now();
   /** @internal When its waits end. */ readonly until: number;
@@ -95,20 +102,21 @@ export class Transaction implements AsyncDisposable {
   #tail: Promise<unknown> | undefined;
   /** Whether `commit()` was called, and may be queued behind other calls. */
   #asked = false;
+  #wait: Wait | undefined;
   #ageTimer: NodeJS.Timeout | undefined;
 
   /** @internal Use `state.begin()`. */
-  constructor(kernel: Kernel, options: TransactionOptions, age?: number) {
+  constructor(kernel: Kernel, options: TransactionOptions, run?: Run) {
     kernel.assertOpen();
     this.kernel = kernel;
     const id = kernel.drawId();
     this.id = BigInt(id);
-    this.owner = new LockOwner(this.id, age ?? id);
+    this.owner = new LockOwner(this.id, run?.age ?? id);
     this.primary = kernel.role === 'primary';
     this.#term = kernel.term;
     this.#frees = options.frees === true;
     this.timeoutMs = limitOf('timeoutMs', options.timeoutMs, kernel.settings.timeoutMs);
-    this.until = this.began + limitOf('withinMs', options.withinMs, Number.POSITIVE_INFINITY);
+    this.until = run?.until ?? this.began + limitOf('withinMs', options.withinMs, Number.POSITIVE_INFINITY);
     if (options.snapshot !== 'first read') this.#takeSnapshot(options.snapshot);
     kernel.live.add(this);
     const { maxTransactionAgeMs } = kernel.settings;
@@ -188,7 +196,7 @@ export class Transaction implements AsyncDisposable {
   /** @internal As `dispose`, but does not wait for what it has seen. A call that waits for a lock ends now. */
   async endNow(): Promise<void> {
     if (this.#status === 'active' && !this.#asked) this.#abort('it was disposed');
-    while (this.#tail !== undefined) await this.#tail;
+    while (this.#tail !== undefined) await this.#tail.catch(() => {});
     if (this.#status === 'active') this.#abort('it was disposed');
   }
 
@@ -201,7 +209,8 @@ export class Transaction implements AsyncDisposable {
   call<T>(operation: () => Awaitable<T>): Promise<T> {
     let result: Awaitable<T>;
     if (this.#tail !== undefined) {
-      result = this.#tail.then(() => this.#enter(operation));
+      const enter = () => this.#enter(operation);
+      result = this.#tail.then(enter, enter);
     } else {
       try {
         result = this.#enter(operation);
@@ -210,15 +219,18 @@ export class Transaction implements AsyncDisposable {
       }
       if (!(result instanceof Promise)) return Promise.resolve(result);
     }
-    const translated = result.catch((error) => {
-      throw translate(error);
-    });
-    const done = () => {
-      if (this.#tail === tail) this.#tail = undefined;
-    };
-    const tail: Promise<unknown> = translated.then(done, done);
+    const tail = result.then(
+      (value) => {
+        if (this.#tail === tail) this.#tail = undefined;
+        return value;
+      },
+      (error) => {
+        if (this.#tail === tail) this.#tail = undefined;
+        throw translate(error);
+      },
+    );
     this.#tail = tail;
-    return translated;
+    return tail;
   }
 
   #enter<T>(operation: () => Awaitable<T>): Awaitable<T> {
@@ -279,27 +291,47 @@ export class Transaction implements AsyncDisposable {
     }
   }
 
+  /** @internal How long the call at hand may wait. Mostly nothing is said of it, and one object serves them all. */
+  wait(options: WaitOptions | undefined): Wait {
+    if (options?.timeoutMs !== undefined || options?.signal !== undefined) return new Wait(options, this);
+    this.#wait ??= new Wait(undefined, this);
+    this.#wait.restart();
+    return this.#wait;
+  }
+
   /** @internal Nothing where the lock is granted at once. */
   lock(key: string, mode: LockMode, wait: Wait): Promise<void> | undefined {
     this.assertActive(); // an ended one would keep it for ever
     this.#now = undefined;
     const granted = this.kernel.locks.acquire(this.owner, key, mode, wait);
-    return granted?.then(() => {
-      this.#now = undefined;
-      this.assertActive();
-      if (this.primary && this.#term !== this.kernel.term) throw this.#demotedError();
-    });
+    return granted === undefined ? undefined : this.#lockAfter(granted);
+  }
+
+  async #lockAfter(granted: Promise<void>): Promise<void> {
+    await granted;
+    this.#now = undefined;
+    this.assertActive();
+    if (this.primary && this.#term !== this.kernel.term) throw this.#demotedError();
   }
 
   /** @internal The newest value, own writes not looked at. `checked`: it must still be so at the commit. */
   read(key: Key, name: string, locked: boolean, checked: boolean): Awaitable<Versioned> {
     const known = locked ? this.changes.known(name) : undefined;
     if (known !== undefined) return known;
-    return then(this.kernel.engine.get(key), (found) => {
-      this.see(found.seen);
-      if (checked) this.changes.expect(name, { key, version: found.version, locked }, found);
-      return found;
-    });
+    const found = this.kernel.engine.get(key);
+    return found instanceof Promise
+      ? this.#readAfter(found, key, name, locked, checked)
+      : this.#note(found, key, name, locked, checked);
+  }
+
+  async #readAfter(found: Promise<Versioned>, key: Key, name: string, locked: boolean, checked: boolean) {
+    return this.#note(await found, key, name, locked, checked);
+  }
+
+  #note(found: Versioned, key: Key, name: string, locked: boolean, checked: boolean): Versioned {
+    this.see(found.seen);
+    if (checked) this.changes.expect(name, { key, version: found.version, locked, found });
+    return found;
   }
 
   /** @internal What must still be so at the commit. */

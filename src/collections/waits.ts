@@ -34,6 +34,11 @@ export class Wait implements LockOptions {
     this.assertNotCanceled();
   }
 
+  /** For another call. */
+  restart(): void {
+    this.#since = undefined;
+  }
+
   /** What is left of it. */
   get timeoutMs(): number {
     const now = performance.now();
