@@ -131,5 +131,6 @@ const translations = [
   [engine.BackupInProgressError, BackupInProgressError],
   [engine.MissingFullBackupError, MissingFullBackupError],
   [engine.BrokenChainError, ArgumentError],
+  [engine.OlderBackupError, ArgumentError],
   [InvalidKeyError, ArgumentError],
 ] as const;

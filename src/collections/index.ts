@@ -2,6 +2,7 @@
 
 export type { KeyPart, Utf16 } from '../engine/keys.js';
 export { utf16 } from '../engine/keys.js';
+export type { BackupInfo, BackupOptions, RestoreOptions } from './backups.js';
 export type { Codec } from './codec.js';
 export { defaultCodec, NotSerializableError } from './codec.js';
 export type { Collection, CollectionKey } from './collection.js';

@@ -37,6 +37,7 @@ export async function runTransaction<T>(
       await (tx.status === 'active' ? tx.finish() : checkEnded(tx));
       return result;
     } catch (error) {
+      if (error instanceof OutcomeUnknownError) throw error; // the commit may go on
       await tx.endNow();
       const last = attempt >= retries || performance.now() >= until;
       const failure = last || !mayRetry(error) ? await toTell(tx, error) : error;
@@ -54,7 +55,6 @@ async function checkEnded(tx: Transaction): Promise<void> {
 
 /** A refusal, too, may tell of what is not on disk yet: it waits, and was never true if that is lost. */
 async function toTell(tx: Transaction, error: unknown): Promise<unknown> {
-  if (error instanceof OutcomeUnknownError) return error;
   try {
     await tx.settled();
     return error;

@@ -3,6 +3,13 @@
 // after every other one has had its turn.
 
 import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { memoryDisk } from '../engine/disk.js';
+import { FaultyDisk } from '../engine/faulty-disk.suite.js';
+import { openEngineOn } from '../engine/level.js';
 import {
   type ConcurrentQueue,
   type Dictionary,
@@ -57,6 +64,56 @@ export async function scene(options: Partial<StateOptions> = {}): Promise<Scene>
     value: (key) => state.transaction((tx) => d.get(tx, key, { lock: 'none' })),
     [Symbol.asyncDispose]: () => state.close(),
   };
+}
+
+/** A state manager in memory whose disk can be made to wait, and to fail. */
+export async function stalled(
+  options: Partial<StateOptions> = {},
+): Promise<{ state: StateManager; disk: FaultyDisk & { stall(): void; go(): void } }> {
+  let gate: Promise<void> | undefined;
+  let open = () => {};
+  const memory = memoryDisk();
+  const inner = {
+    ...memory,
+    open: async () => {
+      const store = await memory.open();
+      return {
+        ...store,
+        write: async (operations: Parameters<typeof store.write>[0]) => {
+          await gate;
+          return store.write(operations);
+        },
+      };
+    },
+  };
+  const disk = Object.assign(new FaultyDisk(inner, true), {
+    stall() {
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+    },
+    go() {
+      gate = undefined;
+      open();
+    },
+  });
+  const engine = await openEngineOn(disk, { retryMs: 1 });
+  const state = await StateManager.open({ ...options, engine } as StateOptions);
+  return { state, disk };
+}
+
+/** A folder of its own that is gone after the test. */
+export async function temporary(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lazuli-collections-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What a crash of the process now would leave: the files as they are, beside the state manager that has them open. */
+export async function crashCopy(t: TestContext, location: string): Promise<string> {
+  const copy = join(await temporary(t), 'crashed');
+  await cp(location, copy, { recursive: true });
+  return copy;
 }
 
 /** Every call that can go on has gone on. */

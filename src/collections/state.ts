@@ -3,6 +3,13 @@
 import type { Engine, Version } from '../engine/engine.js';
 import { UnavailableError } from '../engine/errors.js';
 import { openEngine } from '../engine/level.js';
+import {
+  type BackupInfo,
+  type BackupOptions,
+  type RestoreOptions,
+  restoreBackup,
+  takeBackup,
+} from './backups.js';
 import { type CatalogRecord, type CollectionKind, checkName } from './catalog.js';
 import { type Codec, defaultCodec } from './codec.js';
 import type { Collection, CollectionKey } from './collection.js';
@@ -101,6 +108,19 @@ export class StateManager implements AsyncDisposable {
       await state?.close();
       throw translate(error);
     }
+  }
+
+  /**
+   * Makes a state in a folder of backups, one full one and those that stand on it, for `open`. Whenever it is cut
+   * off, there is the old state, the new one, or one that `open` refuses until it is restored again.
+   */
+  static restore(options: RestoreOptions): Promise<Omit<BackupInfo, 'folder'>> {
+    return restoreBackup(options);
+  }
+
+  /** A consistent copy of one instant while work goes on. */
+  backup(options: BackupOptions): Promise<BackupInfo> {
+    return takeBackup(this.#kernel, options);
   }
 
   /** The dictionary of this name, created if there is none. */
@@ -212,6 +232,11 @@ export class StateManager implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @internal One round of what is done in the background: space is given back. */
+  sweep(): Promise<void> {
+    return this.#sweeper.run();
   }
 
   /** @internal For the layers above: the engine below. */

@@ -117,6 +117,7 @@ export class Backups {
       // The name of the rows as well: the metadata must not be there without them.
       await this.#files.syncFolder(folder);
       await writeMetadata(this.#files, folder, { ...info, stamp, clock, ...written });
+      await options.accept?.(info);
       return info;
     } catch (error) {
       await clear(this.#files, folder);

@@ -112,6 +112,8 @@ export interface BackupOptions {
   readonly kind: 'full' | 'incremental';
   /** Called with the snapshot the backup is of, while it is open: what else belongs to that instant is copied here. */
   readonly during?: (snapshot: Snapshot) => Promise<void>;
+  /** Called when all of it is on disk and before it counts. If this rejects, it does not, and its files are removed. */
+  readonly accept?: (info: BackupInfo) => Promise<void>;
   readonly signal?: AbortSignal;
   readonly progress?: (done: { rows: number; bytes: number }) => void;
 }

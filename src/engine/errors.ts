@@ -47,5 +47,8 @@ export class BackupInProgressError extends EngineError {}
 /** An incremental backup, or a restore, without the full one it stands on. */
 export class MissingFullBackupError extends EngineError {}
 
+/** The backup is not newer than the store it would replace. */
+export class OlderBackupError extends EngineError {}
+
 /** The folder of backups is not a chain: a link is missing, or is of another store. */
 export class BrokenChainError extends EngineError {}

@@ -2,7 +2,9 @@
 //
 // Everything is verified before anything is written. The store is made in a folder `restoring` within its place.
 // When all of it is on disk its parts are renamed to where they belong, `format` last: whenever the power is
-// cut, there is a whole store there or none. What an attempt left behind is cleared away by the next.
+// cut, there is a whole store there or none. What an attempt left behind is cleared away by the next. A store that
+// is replaced loses its `format` first, when the new one is on disk: from then on it cannot be opened, and the
+// message says to restore again.
 //
 // Versions, stamps and the clock of the new store go on above those of the last backup. It has no chain of its
 // own: its first backup is a full one.
@@ -10,14 +12,14 @@
 import { join } from 'node:path';
 import { type Files, makeFolders, realFiles } from '../base/files.js';
 import { type BackupMetadata, metadataNames, readMetadata, readRows } from './backup-files.js';
-import { folderDisk } from './disk.js';
+import { folderDisk, storeFolder } from './disk.js';
 import type { BackupInfo } from './engine.js';
-import { BrokenChainError, FormatError, MissingFullBackupError } from './errors.js';
+import { BrokenChainError, FormatError, MissingFullBackupError, OlderBackupError } from './errors.js';
 import { inspectFolder } from './format.js';
-import { marksOperation } from './marks.js';
+import { loadMarks, marksOperation } from './marks.js';
 import { claimFolder } from './owner.js';
 import { encodeRecord } from './record.js';
-import type { Operation, Store } from './store.js';
+import { type Operation, openLevelStore, type Store } from './store.js';
 
 export interface FoundBackup extends BackupMetadata {
   readonly folder: string;
@@ -25,6 +27,8 @@ export interface FoundBackup extends BackupMetadata {
 
 export interface RestoreOptions {
   readonly files?: Files;
+  /** A store that is there is replaced: if the backup is newer, or `always`. Refused unless given. */
+  readonly replace?: 'older' | 'always' | undefined;
   readonly signal?: AbortSignal;
   readonly progress?: (done: { readonly rows: number; readonly totalRows: number }) => void;
   /**
@@ -47,16 +51,18 @@ export async function restore(
 ): Promise<BackupInfo> {
   const files = options.files ?? realFiles;
   const chain = await verifyChain(from, options);
-  await refuseTaken(files, location);
+  await refuseTaken(files, location, options.replace !== undefined);
   await makeFolders(files, location);
   const release = await claimFolder(files, location);
   try {
     const building = join(location, restoringFolder);
+    if (options.replace === 'older') await refuseNewer(files, location, chain.at(-1) as FoundBackup);
     await clear(files, location);
     await files.makeFolder(building);
     await files.syncFolder(location);
     await writeStore(files, building, chain, options);
     await options.also?.(chain, building);
+    await clearStore(files, location);
     await moveUp(files, building, location);
   } finally {
     await release();
@@ -126,19 +132,45 @@ function broken(where: string, what: string): BrokenChainError {
   );
 }
 
-/** Unless it is empty, or holds what a restore that was cut off has left. */
-async function refuseTaken(files: Files, location: string): Promise<void> {
+/** Unless it is empty, holds what a restore that was cut off has left, or a store that may be replaced. */
+async function refuseTaken(files: Files, location: string, replace: boolean): Promise<void> {
   const state = await inspectFolder(files, location);
-  if (state.kind === 'empty') return;
+  if (state.kind === 'empty' || (state.kind === 'ours' && replace)) return;
   if (state.kind === 'foreign' && state.found.includes(restoringFolder)) return;
   throw new FormatError(`The folder ${location} is not empty. Choose another one to restore into.`);
+}
+
+/** The marks of a store move with every start, so one that was opened since counts as newer. */
+async function refuseNewer(files: Files, location: string, backup: FoundBackup): Promise<void> {
+  if ((await inspectFolder(files, location)).kind !== 'ours') return;
+  const store = await openLevelStore(join(location, storeFolder));
+  try {
+    const { version } = loadMarks(store);
+    if (version < backup.lastVersion) return;
+    throw new OlderBackupError(
+      `The store in ${location} has come to version ${version}, and the backup ends with ${backup.lastVersion}: ` +
+        'it is older. Restore it elsewhere, or say that what is there is to be replaced all the same.',
+    );
+  } finally {
+    await store.close();
+  }
 }
 
 /** All that a restore has put there. */
 async function clear(files: Files, location: string): Promise<void> {
   const state = await inspectFolder(files, location);
-  for (const name of state.kind === 'foreign' ? state.found : [])
-    await removeTree(files, join(location, name));
+  const names = state.kind === 'foreign' ? state.found : [restoringFolder];
+  for (const name of names) await removeTree(files, join(location, name));
+}
+
+/** The store that is replaced: `format` first, and on disk, so that what is left of it is never taken for whole. */
+async function clearStore(files: Files, location: string): Promise<void> {
+  if ((await inspectFolder(files, location)).kind !== 'ours') return;
+  await files.remove(join(location, 'format'));
+  await files.syncFolder(location);
+  for (const name of await files.list(location)) {
+    if (!['lock', 'owner', restoringFolder].includes(name)) await removeTree(files, join(location, name));
+  }
 }
 
 /** The lock and its owner are those of the place itself. */

@@ -37,6 +37,7 @@ export function countUp(adds: readonly Add[], newest: (key: Key) => Versioned): 
     const name = mapKey(key);
     const count = (counts.get(name)?.count ?? decodeCounter(newest(key).value)) + amount;
     if (max !== undefined && amount > 0 && count > max) throw new LimitError(key);
+    if (!Number.isSafeInteger(count)) throw new LimitError(key, 'a counter would pass 2^53, where it ends');
     counts.set(name, { key, count });
   }
   return [...counts.values()].map(({ key, count }) => ({ key, value: encodeCounter(count) }));
