@@ -60,6 +60,18 @@ test('blobs, queues and tables of Azurite, with their times, blocks and snapshot
     [11],
   );
   assert.equal(String(await container.getBlobClient('log.txt').downloadToBuffer()), 'line 1\nline 2\n');
+  const disk = container.getPageBlobClient('disk.vhd');
+  const pages = await disk.downloadToBuffer();
+  assert.ok(pages.length === 4096 && pages.every((byte, at) => byte === (at >= 512 && at < 1024 ? 65 : 0)));
+  // The SDK counts from the first byte to the last.
+  assert.deepEqual((await disk.getPageRanges()).pageRange, [{ offset: 512, count: 511 }]);
+  const tagged: string[] = [];
+  for await (const { name } of BlobServiceClient.fromConnectionString(connection).findBlobsByTags(
+    "kind='cat'",
+  )) {
+    tagged.push(name);
+  }
+  assert.deepEqual(tagged, ['2026/cat.txt']);
   const big = await container.getBlobClient('big.bin').downloadToBuffer();
   assert.ok(big.length === 20_000 && big.every((byte, at) => byte === ((at * 7) & 255)));
 

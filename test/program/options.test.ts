@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signRequest } from '#src/http/auth/sign.js';
@@ -359,3 +359,42 @@ test('a workspace of Azurite is left alone, and taking it over is offered', asyn
   assert.match(program.output.stdout, new RegExp(`lazuli import-azurite ${location}`));
   assert.equal(readFileSync(join(location, '__azurite_db_blob__.json'), 'utf8'), '{}');
 });
+
+test('--fileHost, --filePort, --smbHost and --smbPort: shares over REST and SMB, loaded when they are needed', async (t) => {
+  const program = await startProgram(t, [
+    '--inMemoryPersistence',
+    '--fileHost',
+    '127.0.0.2',
+    '--smbHost',
+    '127.0.0.3',
+  ]);
+  const url = program.urls['file'] ?? '';
+  assert.match(url, /^http:\/\/127\.0\.0\.2:\d+$/);
+  assert.equal((await rest('file', url, '/docs?restype=share', { method: 'PUT' })).status, 201);
+  const { hostname, port } = new URL((program.urls['smb'] ?? '').replace('smb:', 'http:'));
+  assert.equal(hostname, '127.0.0.3');
+  const answer = await new Promise<Buffer>((done, failed) => {
+    const socket = connect(Number(port), hostname, () => socket.write(smbNegotiate));
+    socket.once('data', (bytes) => {
+      socket.destroy();
+      done(bytes);
+    });
+    socket.on('error', failed);
+  });
+  assert.equal(answer.toString('latin1', 4, 8), '\xfeSMB');
+});
+
+/** A negotiate of SMB 2.1, as short as it can be. */
+const smbNegotiate = (() => {
+  const header = Buffer.alloc(64);
+  header.write('\xfeSMB', 0, 'latin1');
+  header.writeUInt16LE(64, 4);
+  const body = Buffer.alloc(38);
+  body.writeUInt16LE(36, 0);
+  body.writeUInt16LE(1, 2);
+  body.writeUInt16LE(1, 4);
+  body.writeUInt16LE(0x0210, 36);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(header.length + body.length);
+  return Buffer.concat([length, header, body]);
+})();

@@ -6,14 +6,15 @@ import { putBlock } from '../../services/blob/block-blobs.js';
 import { contentOfBlocks } from '../../services/blob/block-lists.js';
 import { createContainer } from '../../services/blob/containers.js';
 import { nameContent, noContent } from '../../services/blob/content.js';
-import type {
-  AccessTier,
-  BlobKey,
-  BlobRecord,
-  BlobStore,
-  ContainerKey,
-  ContentHeaders,
+import {
+  type AccessTier,
+  type BlobRecord,
+  type BlobStore,
+  type ContainerKey,
+  type ContentHeaders,
+  findPlace,
 } from '../../services/blob/model.js';
+import { indexTags } from '../../services/blob/tag-index.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import type { Body } from '../../services/common/body.js';
 import { opened } from '../services.js';
@@ -30,8 +31,10 @@ export async function importBlobs(run: Import): Promise<void> {
   for (const blob of run.workspace.blobs) {
     if (!taken.has(pathOf(blob.accountName, blob.containerName)) || blob.deleted || !blob.isCommitted)
       continue;
-    if (blob.properties.blobType === 'PageBlob') {
-      run.note(`page blob ${pathOf(blob.accountName, blob.containerName)}/${blob.name} was left out`);
+    if (blob.properties.blobType === 'PageBlob' && blob.snapshot !== '') {
+      run.note(
+        `the snapshot ${blob.snapshot} of page blob ${blob.containerName}/${blob.name} was left out: page blobs come without`,
+      );
       continue;
     }
     await importBlob(store, run, blob);
@@ -82,29 +85,42 @@ async function importContainer(store: BlobStore, run: Import, container: Azurite
   return true;
 }
 
+/** Bytes of a blob: a block, what was appended, pages from `start` on, or all of it. */
+interface Part {
+  readonly name: string;
+  readonly start: number;
+  readonly body: Body;
+}
+
 async function importBlob(store: BlobStore, run: Import, blob: AzuriteBlob): Promise<void> {
-  const bodies: { readonly name: string; readonly body: Body }[] = [];
+  const parts: Part[] = [];
   try {
-    const parts = blob.committedBlocksInOrder ?? [];
-    for (const { name, persistency } of parts)
-      bodies.push({ name, body: await receive(store, run, persistency) });
-    if (parts.length === 0 && blob.persistency !== undefined) {
-      bodies.push({ name: '', body: await receive(store, run, blob.persistency) });
+    for (const { name = '', start = 0, persistency } of chunksOf(blob)) {
+      parts.push({ name, start, body: await receive(store, run, persistency) });
     }
     await store.run(async (tx) => {
-      const entry = await store.containers.get(tx, [blob.accountName, blob.containerName], {
-        lock: 'none',
-        check: true,
-      });
-      assert(entry !== undefined, 'a container is taken over before its blobs');
-      const key: BlobKey = [entry.id, blob.name];
-      const record = await makeRecord(store, tx, blob, bodies);
-      if (blob.snapshot === '') await store.blobs.set(tx, key, record);
-      else await store.snapshots.set(tx, [...key, stampOf(blob.snapshot)], record);
+      const place = await findPlace(store, tx, [blob.accountName, blob.containerName], blob.name);
+      const record = await makeRecord(store, tx, blob, parts);
+      if (blob.snapshot !== '') {
+        await store.snapshots.set(tx, [...place.key, stampOf(blob.snapshot)], record);
+        return;
+      }
+      await store.blobs.set(tx, place.key, record);
+      await indexTags(store, tx, place, undefined, record.tags);
     });
   } finally {
-    for (const { body } of bodies) body[Symbol.dispose]();
+    for (const { body } of parts) body[Symbol.dispose]();
   }
+}
+
+function chunksOf(
+  blob: AzuriteBlob,
+): readonly { readonly name?: string; readonly start?: number; readonly persistency: Chunk }[] {
+  if (blob.properties.blobType === 'PageBlob') return blob.pageRangesInOrder ?? [];
+  if (blob.committedBlocksInOrder !== undefined && blob.committedBlocksInOrder.length > 0) {
+    return blob.committedBlocksInOrder;
+  }
+  return blob.persistency === undefined ? [] : [{ persistency: blob.persistency }];
 }
 
 function receive(store: BlobStore, { workspace }: Import, chunk: Chunk): Promise<Body> {
@@ -114,14 +130,10 @@ function receive(store: BlobStore, { workspace }: Import, chunk: Chunk): Promise
 async function makeRecord(
   store: BlobStore,
   tx: Transaction,
-  { properties, metadata, blobTags, committedBlocksInOrder }: AzuriteBlob,
-  bodies: readonly { readonly name: string; readonly body: Body }[],
+  blob: AzuriteBlob,
+  parts: readonly Part[],
 ): Promise<BlobRecord> {
-  const isAppend = properties.blobType === 'AppendBlob';
-  const isList = committedBlocksInOrder !== undefined && committedBlocksInOrder.length > 0;
-  const placed = isList
-    ? await contentOf(store, tx, isAppend, bodies)
-    : await whole(store, tx, bodies[0]?.body);
+  const { properties, metadata, blobTags } = blob;
   const stamp = stampOf(properties.lastModified);
   const tags = (blobTags?.blobTagSet ?? []).map(({ key, value }) => [key, value] as const);
   const tier = properties.accessTierInferred ? undefined : (properties.accessTier as AccessTier | undefined);
@@ -130,39 +142,43 @@ async function makeRecord(
     type: properties.blobType,
     stamp,
     created: properties.creationTime === undefined ? stamp : stampOf(properties.creationTime),
-    ...placed,
+    ...(await contentOf(store, tx, blob, parts)),
     headers: headersOf(properties),
     metadata: Object.entries(metadata ?? {}),
     ...(tags.length > 0 && { tags }),
     ...(tier !== undefined && { tier: { name: tier, changed: stamp / 1000 } }),
-    ...(isAppend && { appends: bodies.length }),
     ...(properties.isSealed && { sealed: true as const }),
   };
 }
 
-async function whole(
-  store: BlobStore,
-  tx: Transaction,
-  body: Body | undefined,
-): Promise<Pick<BlobRecord, 'content' | 'length'>> {
-  if (body === undefined) return { content: noContent, length: 0 };
-  return { content: await nameContent(store, tx, body), length: body.length };
-}
+type Content = Pick<BlobRecord, 'content' | 'length' | 'appends' | 'sequence'>;
 
 async function contentOf(
   store: BlobStore,
   tx: Transaction,
-  isAppend: boolean,
-  bodies: readonly { readonly name: string; readonly body: Body }[],
-): Promise<Pick<BlobRecord, 'content' | 'length'>> {
+  { properties, committedBlocksInOrder = [] }: AzuriteBlob,
+  parts: readonly Part[],
+): Promise<Content> {
+  const map = properties.blobType === 'BlockBlob' ? 0 : await store.maps.create(tx);
+  if (properties.blobType === 'PageBlob') {
+    const state = { map, epoch: 0, newestSnapshot: undefined };
+    for (const { start, body } of parts) await store.maps.write(tx, state, start, body);
+    const sequence = BigInt(properties.blobSequenceNumber ?? 0);
+    return { content: { kind: 'pages', map, epoch: 0 }, length: properties.contentLength ?? 0, sequence };
+  }
+  if (properties.blobType === 'BlockBlob' && committedBlocksInOrder.length === 0) {
+    const [all] = parts;
+    if (all === undefined) return { content: noContent, length: 0 };
+    return { content: await nameContent(store, tx, all.body), length: all.body.length };
+  }
   const blocks = [];
-  for (const { name, body } of bodies) {
+  for (const { name, body } of parts) {
     if (body.length === 0) continue;
     blocks.push({ id: name, length: body.length, source: await store.contents.source(tx, body) });
   }
-  if (!isAppend) return contentOfBlocks(store, tx, blocks);
-  const map = await store.maps.create(tx);
-  return { content: { kind: 'map', map }, length: await store.maps.append(tx, map, 0, blocks) };
+  if (properties.blobType === 'BlockBlob') return contentOfBlocks(store, tx, blocks);
+  const length = await store.maps.append(tx, map, 0, blocks);
+  return { content: { kind: 'map', map }, length, appends: parts.length };
 }
 
 function headersOf(properties: AzuriteBlob['properties']): ContentHeaders {

@@ -1,0 +1,40 @@
+// What is on the screen: within 80 columns, coloured only where that is wanted.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { run, startProgram, temporaryFolder } from '../support/program.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are
+const colour = /\x1b\[\d+m/g;
+
+test('the lines at start fit 80 columns, with and without colour, and are otherwise the same', async (t) => {
+  const shown: string[] = [];
+  for (const env of [{}, { FORCE_COLOR: '1' }] as Record<string, string>[]) {
+    const program = await startProgram(t, ['-l', './data'], { cwd: temporaryFolder(t), env });
+    const { stdout } = program.output;
+    assert.equal(colour.test(stdout), 'FORCE_COLOR' in env);
+    colour.lastIndex = 0;
+    shown.push(
+      stdout
+        .replaceAll(colour, '')
+        .replaceAll(/:\d+$/gm, ':PORT')
+        .replaceAll(/^(Admin token +).*$/gm, '$1TOKEN'),
+    );
+    await program.stop();
+  }
+  assert.equal(shown[0], shown[1]);
+  for (const line of shown[0]?.split('\n') ?? []) assert.ok(line.length <= 80, line);
+  assert.deepEqual(
+    shown[0]?.split('\n').map((line) => line.split(/ {2,}| service/)[0]),
+    ['Blob', 'Queue', 'Table', 'File', 'SMB', 'Admin', 'Admin token', 'Data', 'Lazuli is ready', ''],
+  );
+});
+
+test('what commands print fits 80 columns, but for keys and connection strings', async (t) => {
+  const location = temporaryFolder(t);
+  for (const args of [['account', 'create', 'mine'], ['account', 'list'], ['verify'], ['--help']]) {
+    const { code, stdout, stderr } = await run([...args, '-l', location]);
+    assert.equal(code, 0, stderr);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80 || /^key \d/.test(line), line);
+  }
+});
