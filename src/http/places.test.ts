@@ -45,7 +45,7 @@ const places = `
   file      /s/d/f.txt                    -                   /{share}/{path}                 s            d/f.txt
   file      /s//d///f                     -                   /{share}/{path}                 s            d/f
   file      /s/d/                         restype=directory   /{share}/{path}                 s            d
-  file      /s/a%2Fb                      -                   InvalidResourceName             -            -
+  file      /s/a%2Fb                      -                   /{share}/{path}                 s            a/b
   file      /s/a%5Cb                      -                   InvalidResourceName             -            -
   file      /s/../x                       -                   InvalidUri                      -            -
   file      /s/%2e%2e/x                   -                   InvalidUri                      -            -

@@ -86,16 +86,16 @@ function file(first: string, rest: string | undefined, query: ReadonlyMap<string
   return { resource: '/{share}/{path}', container, name };
 }
 
-/** Segments are decoded one by one; empty ones go. A slash that was encoded would not be seen later. */
+/**
+ * Names joined by slashes; empty ones go. A slash may be encoded: the Python library sends the path of a directory so.
+ * A name of dots alone would climb, and a backslash would be a slash to SMB.
+ */
 function filePath(raw: string): string {
   if (raw === '') return '';
-  const segments = raw.split('/').filter((segment) => segment !== '');
-  return segments.map(fileSegment).join('/');
-}
-
-function fileSegment(raw: string): string {
-  const segment = decodePath(raw);
-  if (segment === '.' || segment === '..') throw new StorageError('InvalidUri');
-  if (segment.includes('/') || segment.includes('\\')) throw new StorageError('InvalidResourceName');
-  return segment;
+  const names = decodePath(raw)
+    .split('/')
+    .filter((name) => name !== '');
+  if (names.some((name) => name === '.' || name === '..')) throw new StorageError('InvalidUri');
+  if (names.some((name) => name.includes('\\'))) throw new StorageError('InvalidResourceName');
+  return names.join('/');
 }

@@ -12,7 +12,7 @@ import { FileRefused } from './refusals.js';
 import type { FileService } from './service.js';
 import { volumeId } from './share-access.js';
 import { changedSmbPart, newSmbPart, type SmbWishes } from './smb-properties.js';
-import { findTarget, parentOf, requireDirectory, type Target } from './targets.js';
+import { findTarget, lookForDirectory, parentOf, requireDirectory, type Target } from './targets.js';
 import { addEntry, findById, isEmptyDirectory, putEntry, removeEntry, type View } from './tree.js';
 
 export function createDirectory(
@@ -44,7 +44,7 @@ export function createDirectory(
 export function getDirectory(service: FileService, target: Target): Promise<Entry> {
   return operate(service, target.timeoutMs, async (tx) => {
     const found = await findTarget(service.store, tx, target, 'none');
-    const entry = requireDirectory(found);
+    const entry = lookForDirectory(found);
     guardPending(service, found.view, entry.id);
     return entry;
   });

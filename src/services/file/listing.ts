@@ -8,7 +8,7 @@ import type { Entry } from './model.js';
 import { MustWait, operate } from './operate.js';
 import type { FileService } from './service.js';
 import { volumeId } from './share-access.js';
-import { findTarget, requireDirectory, type Target } from './targets.js';
+import { findTarget, lookForDirectory, type Target } from './targets.js';
 import type { View } from './tree.js';
 
 export interface ListOptions {
@@ -34,7 +34,7 @@ export function listDirectory(
   const { store, opens } = service;
   return operate(service, target.timeoutMs, async (tx) => {
     const found = await findTarget(store, tx, target, 'none');
-    const directory = requireDirectory(found);
+    const directory = lookForDirectory(found);
     const { view } = found;
     guardPending(service, view, directory.id);
     const volume = volumeId(view);

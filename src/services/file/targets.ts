@@ -81,3 +81,9 @@ export function requireDirectory({ entry }: Found): Entry {
   if (entry.file !== undefined) throw new StorageError('ResourceTypeMismatch');
   return entry;
 }
+
+/** For who only looks: a file is no directory of that name. az asks so whether a name is one. */
+export function lookForDirectory(found: Found): Entry {
+  if (found.entry?.file !== undefined) throw new StorageError('ResourceNotFound');
+  return requireDirectory(found);
+}

@@ -45,7 +45,7 @@ for (const name of good) {
 test('addresses that name nothing', async (t) => {
   const { server } = await given(t);
   const headers = { 'x-ms-type': 'file', 'x-ms-content-length': '0' };
-  await refuses(new Resource(server, '/files/a%2Fb').put('', headers), 400, 'InvalidResourceName');
+  await refuses(new Resource(server, '/files/a%2Fb').put('', headers), 404, 'ParentNotFound');
   await refuses(new Resource(server, '/files/a%5Cb').put('', headers), 400, 'InvalidResourceName');
   await refuses(new Resource(server, '/files/a/').put('', headers), 400, 'InvalidUri');
   await refuses(new Resource(server, '/files/../a').put('', headers), 400, 'InvalidUri');
