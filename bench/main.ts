@@ -18,6 +18,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   auth: async () => (await import('./auth.js')).authBench,
   engine: async () => (await import('./engine.js')).engineBench,
   extents: async () => (await import('./extents.js')).extentsBench,
+  file: async () => (await import('./file.js')).fileBench,
   http: async () => (await import('./http.js')).httpBench,
 };
 

@@ -18,13 +18,18 @@ export interface Target extends AsyncDisposable {
   readonly ports: Readonly<Record<'blob' | 'queue' | 'table', number>>;
 }
 
-export async function startLazuli(): Promise<Target> {
+/** Ourselves: nobody else has files. */
+export interface FileTarget extends Target {
+  readonly ports: Target['ports'] & Readonly<Record<'file', number>>;
+}
+
+export async function startLazuli(): Promise<FileTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-bench-'));
-  const ports = await freePorts();
+  const ports = { ...(await freePorts()), file: await freePort() };
   const args = [join(root, 'dist/server/main.js'), '--location', folder, '--silent', ...portArgs(ports)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
   await ready(child, 'Lazuli is ready');
-  return target('Lazuli', child, ports, folder);
+  return { ...target('Lazuli', child, ports, folder), ports };
 }
 
 /** From the npm registry, into a folder of the benchmark's own. */

@@ -2,14 +2,13 @@
 // long one fills a map first, some slices at a time, and begins again if its source changes meanwhile.
 
 import type { Transaction } from '../../collections/index.js';
-import type { Body } from '../common/body.js';
 import { StorageError } from '../common/errors.js';
 import type { Metadata } from '../common/metadata.js';
 import { attribute } from './access.js';
 import { copySlices, stateOf } from './content.js';
-import { type NewState, putNewFile } from './files.js';
+import { putNewFile } from './files.js';
 import { guardFile } from './guards.js';
-import type { CopyState, FileEntry, HttpProperties, LiveShare } from './model.js';
+import type { CopyState, FileEntry, LiveShare } from './model.js';
 import { operate } from './operate.js';
 import { descriptorOf } from './permissions.js';
 import type { FileService } from './service.js';
@@ -217,52 +216,6 @@ async function wishesOf(
     if (from.share.id === to.share.id) return { kind: 'key', key: source.permission };
     const descriptor = await descriptorOf(store, tx, from.share.id, source.permission);
     return { kind: 'descriptor', descriptor };
-  }
-}
-
-/** Bytes from somewhere else, already received piece by piece. */
-export interface ForeignSource {
-  readonly length: number;
-  readonly http: HttpProperties;
-  readonly metadata: Metadata;
-  /** Bodies, one behind the other. */
-  readonly pieces: AsyncIterable<Body>;
-}
-
-/** From a blob, or from another server: the bytes were sent, not shared. */
-export async function copyForeign(
-  service: FileService,
-  target: Target,
-  source: ForeignSource,
-  request: CopyRequest,
-): Promise<FileEntry> {
-  const { store } = service;
-  const map = await stageMap(store);
-  try {
-    let at = 0;
-    for await (const body of source.pieces) {
-      using piece = body;
-      const start = at;
-      await store.run(async (tx) => {
-        await lockStaged(store, tx, map);
-        await store.content.maps.write(tx, { map, epoch: 0 }, start, piece);
-      });
-      at += piece.length;
-    }
-    return await operate(service, target.timeoutMs, (tx) =>
-      putNewFile(service, tx, target, request, 'copyOnto', async (_, old): Promise<NewState> => {
-        await takeStaged(store, tx, map);
-        const { length, http } = source;
-        const file = { ...old, http, length, map, copy: copyState(request, length, tx.now) };
-        const archive = request.setArchive ? attribute.archive : 0;
-        const attributes =
-          request.smb.attributes === undefined ? undefined : request.smb.attributes | archive;
-        const smb = { ...request.smb, attributes, verbatim: true };
-        return { file, smb, metadata: request.metadata ?? source.metadata };
-      }),
-    );
-  } finally {
-    await dropStagedMap(store, map);
   }
 }
 

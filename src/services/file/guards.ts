@@ -1,11 +1,6 @@
 // What stands between a REST operation and a file, in the order in which it is told: the file is to be deleted, it is
 // leased, it is being copied to, it is read-only, an SMB client does not share it or has locked bytes of it, or caches
-// what must be given up first.
-//
-//   operation           share modes        breaks            locks    lease      read-only is told as
-//   get                 read               for a read        read     checked    -
-//   get properties      -                  for a read        -        checked    -
-//   ...
+// what must be given up first. `rules` says which of them each operation meets.
 
 import type { Transaction } from '../../collections/index.js';
 import { type ErrorCode, orThrow, StorageError } from '../common/errors.js';
