@@ -11,6 +11,7 @@ export type Size = 'small' | 'full';
 export type Bench = (size: Size, print: (line: string) => void) => Promise<string>;
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  growth: async () => (await import('./growth.js')).growthBench,
   services: async () => (await import('./services.js')).servicesBench(),
   blob: async () => (await import('./services.js')).servicesBench('blob'),
   queue: async () => (await import('./services.js')).servicesBench('queue'),

@@ -143,3 +143,14 @@ test('faults: late, busy, broken before and after', async (t) => {
   assert.equal((await fault({ operation: 'Put Blob', wrong: 1 })).status, 400);
   assert.equal((await fault({ operation: 'Put Blob' })).status, 400);
 });
+
+test('a dead-letter queue is set by an admin call, and a wrong one is refused', async (t) => {
+  const program = await startProgram(t, ['-s', '--inMemoryPersistence', '--testing']);
+  const { token } = program;
+  const account = 'devstoreaccount1';
+  const set = (body: unknown) => ask(program, '/api/dead-letter', { method: 'PUT', token, body });
+  const wrong = await set({ account, queue: 'nothing', target: 'dead' });
+  assert.ok(wrong.status >= 400, wrong.text);
+  assert.ok((await set({ account, queue: 'work', target: 'dead', afterDequeues: 0 })).status >= 400);
+  assert.equal((await ask(program, '/api/dead-letter', { method: 'PUT', body: {} })).status, 401);
+});

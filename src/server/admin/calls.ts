@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { changeSettings, createAccount, defaultSettings, newKey } from '../../services/common/accounts.js';
+import type { QueueService } from '../../services/queue/service.js';
 import { UsageError } from '../command-line.js';
 import { connectionString } from '../connection-string.js';
 import type { Fault, Faults } from '../faults.js';
@@ -53,6 +54,7 @@ export const rows: readonly Row[] = [
   ['POST',   '/api/accounts/{name}/rotate',         'token', rotate],
   ['POST',   '/api/accounts/{name}/reset',          'token', ({ store, name }) => resetAccount(store, name)],
   ['GET',    '/api/accounts/{name}/connection-string', 'token', connection],
+  ['PUT',    '/api/dead-letter',                    'token', setDeadLetterOf],
   ['POST',   '/api/backup',                         'token', backup],
   ['POST',   '/api/verify',                         'token', verify],
   ['POST',   '/api/import-azurite',                 'token', importFrom],
@@ -137,6 +139,25 @@ function known({ accounts }: OpenStore, name: string) {
 
 function connection({ store, name, urls }: AdminCall): unknown {
   return { connectionString: connectionString(known(store, name), urls) };
+}
+
+/** `{ account, queue, target, afterDequeues }`; without a target, messages stay where they are. */
+async function setDeadLetterOf({ store, body }: AdminCall): Promise<unknown> {
+  const key = [text(body, 'account'), text(body, 'queue')] as const;
+  const queues = (store.services.get('queue')?.service as QueueService | undefined)?.store;
+  if (queues === undefined) throw new UsageError('this server serves no queues');
+  const afterDequeues = body['afterDequeues'] ?? 5;
+  if (!Number.isSafeInteger(afterDequeues) || (afterDequeues as number) < 1) {
+    throw new UsageError('afterDequeues is a whole number above 0');
+  }
+  const target = body['target'] === undefined ? undefined : text(body, 'target');
+  const { setDeadLetter } = await import('../../services/queue/queues.js');
+  await setDeadLetter(
+    queues,
+    key,
+    target === undefined ? undefined : { afterDequeues: afterDequeues as number, target },
+  );
+  return { account: key[0], queue: key[1], target, afterDequeues };
 }
 
 // What is rarely asked for is loaded when it is.
