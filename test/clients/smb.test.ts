@@ -32,7 +32,7 @@ function run(file: string, args: readonly string[], cwd?: string): Promise<Finis
 async function given(t: TestContext, settings: Partial<SmbSettings> = {}): Promise<TestServer> {
   const started = await startSmb({ settings });
   t.after(async () => {
-    await started.server.close();
+    await started.close();
     assert.deepEqual(started.bugs, []);
     const { connections, sessions, trees, opens, watches } = started.server.counters;
     assert.deepEqual(

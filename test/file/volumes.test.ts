@@ -9,7 +9,7 @@ import { FileRefused } from '#src/services/file/refusals.js';
 import { snapshotShare } from '#src/services/file/share-snapshots.js';
 import { deleteShare, setShareProperties } from '#src/services/file/shares.js';
 import { account, type GivenFiles, givenFiles } from '../support/file-service.js';
-import { MemoryVolume } from '../support/memory-volumes.js';
+import { MemoryVolume } from '../support/memory-volume.js';
 
 async function opened(files: GivenFiles, name = 'files'): Promise<Volume> {
   const volume = await files.volumes.open(account, name);

@@ -29,7 +29,7 @@ async function given(t: TestContext): Promise<TestServer> {
   const started = await startSmb({ settings: { signingRequired: false } });
   t.diagnostic(`seed ${seed}`);
   t.after(async () => {
-    await started.server.close();
+    await started.close();
     assert.deepEqual(started.bugs, []);
     const { connections, sessions, trees, opens, watches } = started.server.counters;
     assert.deepEqual([connections, sessions, trees, opens, watches], [0, 0, 0, 0, 0]);

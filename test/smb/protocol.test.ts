@@ -15,7 +15,7 @@ const unsigned = { settings: { signingRequired: false } };
 async function given(t: TestContext, options: Partial<SmbOptions> = unsigned) {
   const started = await startSmb(options);
   t.after(async () => {
-    await started.server.close();
+    await started.close();
     assert.deepEqual(started.bugs, []);
     assert.equal(started.opens.counters.handles, 0);
   });

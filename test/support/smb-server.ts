@@ -1,12 +1,12 @@
-// An SMB server for tests: on the store in memory, or on another one that is given.
+// An SMB server for tests, on a file service in memory, or on one that is given.
 
 import { randomBytes } from 'node:crypto';
-import type { Volumes } from '#src/services/file/file-system.js';
-import { Opens } from '#src/services/file/opens.js';
+import type { Opens } from '#src/services/file/opens.js';
+import type { FileService } from '#src/services/file/service.js';
 import { type SmbOptions, SmbServer } from '#src/smb/server.js';
-import { MemoryVolumes } from './memory-volumes.js';
+import { account, givenFiles } from './file-service.js';
 
-export const account = 'devstoreaccount1';
+export { account };
 export const accountKey = 'a2V5IG9mIHRoZSB0ZXN0cywgbm90IG9mIGFueWJvZHkgZWxzZQ==';
 export const secondKey = 'dGhlIG90aGVyIGtleSBvZiB0aGUgdGVzdHM=';
 
@@ -16,6 +16,7 @@ export interface TestServer {
   readonly port: number;
   /** What was thrown and is nobody's fault but ours. */
   readonly bugs: unknown[];
+  close(): Promise<void>;
 }
 
 export const schedule = (ms: number, run: () => void): (() => void) => {
@@ -24,24 +25,25 @@ export const schedule = (ms: number, run: () => void): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-export async function startSmb(
-  options: Partial<SmbOptions> & { volumes?: Volumes } = {},
-  port = 0,
-): Promise<TestServer> {
-  const opens = options.opens ?? new Opens(schedule);
+type Given = Pick<FileService, 'opens' | 'volumes'> & Partial<AsyncDisposable>;
+
+/** A service that is given stays open. */
+export async function startSmb(options: Partial<SmbOptions> = {}, service?: Given): Promise<TestServer> {
+  const { opens, volumes, ...files } = service ?? (await givenFiles());
   const bugs: unknown[] = [];
   const server = new SmbServer({
-    volumes: new MemoryVolumes(['files', 'other']),
+    ...{ volumes, opens, serverName: 'LAZULI', random: randomBytes, schedule },
     accounts: {
       keysOf: async (name) => (name === account ? [accountKey, secondKey] : undefined),
     },
-    serverName: 'LAZULI',
     now: () => Date.now(),
-    random: randomBytes,
-    schedule,
     report: (error) => void bugs.push(error),
     ...options,
-    opens,
   });
-  return { server, opens, port: await server.listen(port, '127.0.0.1'), bugs };
+  const port = await server.listen(0, '127.0.0.1');
+  const close = async () => {
+    await server.close();
+    if (service === undefined) await files[Symbol.asyncDispose]?.();
+  };
+  return { server, opens, port, bugs, close };
 }

@@ -1,5 +1,5 @@
-// A file store in memory behind the contract of services/file/file-system.ts, for tests of the SMB server
-// alone. Transactions of a volume run one after the other; what one wrote is undone if it fails.
+// The contract of services/file/file-system.ts in its plainest form, in memory: what the real store is compared with.
+// Transactions of a volume run one after the other; what one wrote is undone if it fails.
 
 import { setImmediate } from 'node:timers/promises';
 import { attribute } from '#src/services/file/access.js';
@@ -8,12 +8,10 @@ import {
   type NewNode,
   type NodeChange,
   rootId,
-  type ShareSummary,
   type Space,
   type Ticks,
   ticksOf,
   type Volume,
-  type Volumes,
   type VolumeTransaction,
   type WriteTimes,
 } from '#src/services/file/file-system.js';
@@ -265,27 +263,5 @@ export class MemoryVolume implements Volume, VolumeTransaction {
       visit(pages?.get(index), from, to, at);
       at += to - from;
     }
-  }
-}
-
-/** Shares of one account, all given at the start. */
-export class MemoryVolumes implements Volumes {
-  readonly #volumes: readonly MemoryVolume[];
-
-  constructor(names: readonly string[], now: () => number = Date.now) {
-    this.#volumes = names.map((name, index) => new MemoryVolume(`volume ${index}`, name, now));
-  }
-
-  async open(_account: string, share: string, snapshot?: Ticks): Promise<Volume | undefined> {
-    if (snapshot !== undefined) return undefined;
-    return this.#volumes.find(({ name }) => name === share.toLowerCase());
-  }
-
-  async list(): Promise<ShareSummary[]> {
-    return this.#volumes.map(({ name }) => ({ name, comment: '' }));
-  }
-
-  async snapshots(): Promise<Ticks[]> {
-    return [];
   }
 }
