@@ -34,6 +34,7 @@ export abstract class Collection {
   /** @internal */ record: CatalogRecord;
   /** @internal The keys of its rows, as of the newest ordered commit. */ generation: Generation;
   /** @internal Of the catalogue's record; 0: the transaction at hand creates it. */ version: Version;
+  /** @internal The commit that made the record so if it may not be durable yet, else 0. */ seen: Version = 0;
   /** @internal */ removed = false;
   /** @internal In the lock table. */ readonly lockName: string;
   /** @internal Of its record. */ readonly catalog: NamedKey;
@@ -50,15 +51,16 @@ export abstract class Collection {
   }
 
   /** @internal The newest record: after a clear, or when commits were lost. */
-  use(record: CatalogRecord, version: Version): void {
+  use(record: CatalogRecord, version: Version, seen: Version): void {
     this.version = version;
+    this.seen = seen;
     if (record.generation !== this.record.generation) this.generation = generation(record.generation);
     this.record = record;
   }
 
   /** @internal A commit that is ordered now has changed its record. */
   changed(record: CatalogRecord, version: Version): void {
-    this.use(record, version);
+    this.use(record, version, version);
     this.kernel.catalogVersion = version;
   }
 
@@ -149,11 +151,11 @@ export abstract class Collection {
   expectUnlocked(tx: Transaction, checked: boolean): void {
     this.assertOpen();
     if (checked) this.#expectRecord(tx, false);
-    else tx.see(this.version);
+    else tx.see(this.seen);
   }
 
   #expectRecord(tx: Transaction, locked: boolean): void {
-    tx.see(this.version);
+    tx.see(this.seen);
     if (this.version === 0) return;
     tx.expect(this.catalog.name, { key: this.catalog.key, version: this.version, locked });
   }

@@ -81,8 +81,8 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
   }
 
   /** @internal After a clear: what was read ahead is gone. */
-  override use(record: CatalogRecord, version: Version): void {
-    super.use(record, version);
+  override use(record: CatalogRecord, version: Version, seen: Version): void {
+    super.use(record, version, seen);
     this.forget();
   }
 
@@ -98,7 +98,7 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
     const { count } = this.generation;
     tx.write(name, key, row);
     tx.changes.add(count.name, count.key, 1, this.maxSize, this.#full);
-    tx.onEnd({ ordered: (version) => this.#window.arrived({ place, row, version }) });
+    tx.onEnd({ ordered: (version) => this.#window.arrived({ place, row, version, seen: version }) });
   }
 
   /** The commit checks the limit again; this is so that a full queue is told at once. */
@@ -116,7 +116,7 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
 
   #dequeue(tx: Transaction): Awaitable<V | undefined> {
     return then(this.#window.take(), (item) => {
-      tx.see(item === undefined ? this.#window.seen : item.version);
+      tx.see(item === undefined ? this.#window.seen : item.seen);
       return item === undefined ? undefined : this.#take(tx, item);
     });
   }
@@ -180,6 +180,7 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
       place: decodeKey(key, rows.length)[0] as number,
       row: value,
       version,
+      seen: page.seen,
     }));
     return { items, seen: page.seen };
   }

@@ -6,9 +6,9 @@ export type { BackupInfo, BackupOptions, RestoreOptions } from './backups.js';
 export type { Codec } from './codec.js';
 export { defaultCodec, NotSerializableError } from './codec.js';
 export type { Collection, CollectionKey } from './collection.js';
-export type { ConcurrentQueue } from './concurrent-queue.js';
-export type { AddOptions, Counters } from './counters.js';
-export type { Dictionary, EntriesOptions, ReadOptions, WriteOptions } from './dictionary.js';
+export { ConcurrentQueue } from './concurrent-queue.js';
+export { type AddOptions, Counters } from './counters.js';
+export { Dictionary, type EntriesOptions, type ReadOptions, type WriteOptions } from './dictionary.js';
 export type { RangeOptions } from './enumerate.js';
 export * from './errors.js';
 export type { InspectedTransaction, Inspection } from './inspect.js';
@@ -23,7 +23,7 @@ export type {
 } from './notifications.js';
 export type { ErrorListener, TransactionListener } from './notifier.js';
 export type { Settings } from './options.js';
-export type { PeekOptions, Queue } from './queue.js';
+export { type PeekOptions, Queue } from './queue.js';
 export type { RunOptions } from './run.js';
 export type {
   CollectionOptions,

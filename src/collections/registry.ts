@@ -80,7 +80,7 @@ export class Registry {
         throw new InvalidOperationError(`${name} is being removed in this transaction`);
       const found = pending ?? (await this.#lockName(tx, name, wait));
       if (found === undefined) return this.#create(tx, wanted, wait);
-      tx.see(found.version);
+      tx.see(found.seen);
       const record = wanted.adopt(found);
       if (record !== undefined && tx.primary) await this.#rewrite(tx, found, record, wait);
       return found;
@@ -134,31 +134,33 @@ export class Registry {
   async #load(): Promise<void> {
     for (;;) {
       const { catalogVersion } = this.#kernel;
-      const rows = await this.#readAll();
+      const { rows, seen } = await this.#readAll();
       if (catalogVersion !== this.#kernel.catalogVersion) continue; // it changed meanwhile
       const found = rows.map(({ key, value, version }) => {
         const name = decodeKey(key)[1] as string;
         return { name, record: decodeRecord(name, value), version };
       });
-      this.#use(found);
+      this.#use(found, seen);
       this.#byGeneration.version = -1;
       return;
     }
   }
 
-  async #readAll(): Promise<Row[]> {
+  async #readAll(): Promise<{ rows: Row[]; seen: Version }> {
     const all: Row[] = [];
+    let seen = 0;
     let { from, to } = prefixRange([space.catalog]);
     for (;;) {
       const page = await this.#kernel.engine.range(from, to);
       all.push(...page.rows);
+      seen = Math.max(seen, page.seen);
       const last = page.rows[page.rows.length - 1];
-      if (!page.more || last === undefined) return all;
+      if (!page.more || last === undefined) return { rows: all, seen };
       from = Buffer.concat([last.key, Buffer.of(0)]);
     }
   }
 
-  #use(found: readonly { name: string; record: CatalogRecord; version: Version }[]): void {
+  #use(found: readonly { name: string; record: CatalogRecord; version: Version }[], seen: Version): void {
     const names = new Set(found.map(({ name }) => name));
     for (const [name, collection] of this.#collections) {
       if (names.has(name)) continue;
@@ -166,9 +168,9 @@ export class Registry {
       this.#collections.delete(name);
     }
     for (const { name, record, version } of found) {
-      const known = this.#collections.get(name);
-      if (known === undefined) this.#collections.set(name, this.#make(name, record, version));
-      else known.use(record, version);
+      const known = this.#collections.get(name) ?? this.#make(name, record, version);
+      known.use(record, version, seen);
+      this.#collections.set(name, known);
     }
   }
 
@@ -199,9 +201,8 @@ export class Registry {
     this.#remember(tx, name, collection);
     tx.onEnd({
       ordered: (version) => {
-        collection.version = version;
+        collection.changed(complete, version);
         this.#collections.set(name, collection);
-        this.#kernel.catalogVersion = version;
       },
       aborted: () => {
         collection.removed = true;

@@ -30,20 +30,21 @@ export async function runTransaction<T>(
   let age: number | undefined;
   for (let attempt = 0; ; attempt++) {
     if (signal?.aborted) throw new OperationCanceledError('it was canceled', { cause: signal.reason });
-    const tx = new Transaction(kernel, options, { age, until });
-    age ??= tx.owner.age; // a retry keeps its age, so somebody always gets through
+    let tx: Transaction | undefined;
     try {
+      tx = new Transaction(kernel, options, { age, until });
+      age ??= tx.owner.age; // a retry keeps its age, so somebody always gets through
       const result = await work(tx);
       await (tx.status === 'active' ? tx.finish() : checkEnded(tx));
       return result;
     } catch (error) {
       if (error instanceof OutcomeUnknownError) throw error; // the commit may go on
-      await tx.endNow();
+      await tx?.endNow();
       const last = attempt >= retries || performance.now() >= until;
       const failure = last || !mayRetry(error) ? await toTell(tx, error) : error;
       if (last || !mayRetry(failure)) throw failure;
     }
-    await backOff(attempt, tx.id);
+    await backOff(attempt, tx?.id ?? 0n);
   }
 }
 
@@ -54,9 +55,9 @@ async function checkEnded(tx: Transaction): Promise<void> {
 }
 
 /** A refusal, too, may tell of what is not on disk yet: it waits, and was never true if that is lost. */
-async function toTell(tx: Transaction, error: unknown): Promise<unknown> {
+async function toTell(tx: Transaction | undefined, error: unknown): Promise<unknown> {
   try {
-    await tx.settled();
+    await tx?.settled();
     return error;
   } catch (lost) {
     return lost;

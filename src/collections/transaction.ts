@@ -164,7 +164,7 @@ export class Transaction implements AsyncDisposable {
     try {
       await within(this.finish(), limitMs);
     } catch (error) {
-      if (!(error instanceof OutcomeUnknownError)) await this.settled(); // a refusal, too, tells of what it has seen
+      if (!(error instanceof TransactionFaultedError)) await this.settled(); // a refusal tells of what it has seen
       throw error;
     }
   }

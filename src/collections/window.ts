@@ -16,6 +16,8 @@ export interface Item {
   readonly place: number;
   readonly row: Uint8Array;
   readonly version: Version;
+  /** The commit that brought it if that may not be durable yet, else 0. */
+  readonly seen: Version;
 }
 
 /** Reads the next items behind a place, in order. */

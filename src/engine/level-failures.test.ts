@@ -85,6 +85,9 @@ for (const kind of ['memory', 'level'] as const) {
       else await assert.rejects(check, ConflictError);
       assert.equal(await read(engine, 'a'), now);
       assert.equal(engine.settled((await engine.get(bytes('a'))).seen), undefined);
+      using after = engine.snapshot();
+      assert.equal(await read(after, 'a'), now, 'a snapshot taken now has seen nothing that was lost');
+      assert.equal(engine.settled(after.seen), undefined);
       await assert.rejects(async () => before.get(bytes('a')), LostError);
       // Read under a lock before the loss: looked at again.
       const stale = { key: bytes('a'), version: fate === 'gone' ? lost.version : first, locked: true };

@@ -219,7 +219,8 @@ class LevelEngine implements Engine, GroupWriter {
     this.clock.raiseTo(found.clock);
     this.stamps.raiseTo(found.stamp);
     const { lastVersion } = this.#groups;
-    this.#groups.startAbove(lastVersion === 0 ? found.version + maxAhead : lastVersion);
+    // After a failure one above the last, which was lost: what is seen from now on must not be taken for that.
+    this.#groups.startAbove(lastVersion === 0 ? found.version + maxAhead : lastVersion + 1);
     return this.#marks(this.#groups.lastVersion);
   }
 
