@@ -162,9 +162,9 @@ export function setFileProperties(
   const ignoreReadOnly = smb.attributes !== undefined && !(smb.attributes & attribute.readOnly);
   const operation = length === undefined ? 'setProperties' : 'resize';
   return changeFile(service, target, operation, { leaseId, ignoreReadOnly }, async (tx, view, entry) => {
-    const resized = length === undefined || length === entry.file.length;
+    const sameLength = length === undefined || length === entry.file.length;
     const part = await changedSmbPart(store, tx, view.share, smb, entry);
-    const written = resized || smb.written !== undefined ? part.written : ticksOf(tx.now);
+    const written = sameLength || smb.written !== undefined ? part.written : ticksOf(tx.now);
     const sized =
       length === undefined ? entry.file : await resizeBytes(store, tx, view.share, entry.file, length);
     const file: FileState = { ...sized, http: http ?? entry.file.http, copy: undefined };

@@ -41,13 +41,17 @@ export function listDirectory(
     const entries: Entry[] = [];
     const pageSize = Math.min(max + 1, 1000);
     const options = { directory: directory.id, prefix, from: marker, pageSize };
+    let next: string | undefined;
     for await (const entry of children(store, tx, view, options)) {
       if (opens.isDeletePending(volume, BigInt(entry.id))) continue;
-      if (entries.length === max) return { directory, entries, next: fold(entry.name) };
+      if (entries.length === max) {
+        next = fold(entry.name);
+        break;
+      }
       entries.push(entry);
     }
     if (exact) await breakWriters(service, view, entries);
-    return { directory, entries, next: undefined };
+    return { directory, entries, next };
   });
 }
 
