@@ -18,7 +18,10 @@ const services: readonly (readonly [name: string, rows: readonly Row<never>[]])[
 /** What clients of Azure Storage may ask for and is refused here, each with the answer it gets. */
 const absent: readonly (readonly [what: string, why: string])[] = [
   ['Query Blob Contents', 'not served: the request is refused as an unknown `comp`'],
-  ['Encryption scopes', 'a header that names one is refused; a SAS that is bound to one is too'],
+  [
+    'Encryption scopes',
+    'there are none: a header that names one changes nothing; a SAS that is bound to one is good only for requests that name it',
+  ],
   [
     'Change feed, object replication, lifecycle rules',
     'they belong to the management plane; nothing is written to `$blobchangefeed`',
