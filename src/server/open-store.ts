@@ -39,7 +39,12 @@ export interface StoreEvents {
 }
 
 export async function openStore(
-  { data, clock, accounts: wanted }: Pick<ServerConfig, 'data' | 'clock' | 'accounts'>,
+  {
+    data,
+    clock,
+    accounts: wanted,
+    copySources = 'public',
+  }: Pick<ServerConfig, 'data' | 'clock' | 'accounts' | 'copySources'>,
   { failed = () => {}, wrote }: StoreEvents = {},
   opened: readonly ServiceName[] = serviceNames,
 ): Promise<OpenStore> {
@@ -71,7 +76,7 @@ export async function openStore(
     const content = await openContentStore(store, extents, failed);
     content.reclaim.start();
     closing.push(() => content.reclaim.stop());
-    const ground = { store, accounts, garbage, content, report: failed };
+    const ground = { store, accounts, garbage, content, copySources, report: failed };
     const services = new Services(ground);
     closing.push(() => services.close());
     for (const name of opened) await services.open(name);

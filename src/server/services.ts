@@ -11,6 +11,7 @@ import {
 import { AppendError, NoSpaceError } from '../extents/errors.js';
 import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
+import type { CopySources } from '../http/foreign-source.js';
 import type { Row } from '../http/operation.js';
 import type { BlobService } from '../services/blob/service.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
@@ -46,6 +47,8 @@ export interface Ground {
   readonly garbage: Garbage;
   /** The bytes of blobs and files. */
   readonly content: ContentStore;
+  /** Where copies may come from. */
+  readonly copySources: CopySources;
   /** Told of what goes wrong in the background. */
   report(error: unknown): void;
 }

@@ -38,6 +38,8 @@ export interface TestServer {
 export interface ServerOptions {
   readonly settings?: Partial<AccountSettings>;
   readonly location?: string;
+  /** Where copies may come from: the public network unless it says any. */
+  readonly copySources?: 'public' | 'any';
 }
 
 export async function startServer(
@@ -58,6 +60,7 @@ export async function startServer(
       services: { [service]: { host: loopback, port: 0 } },
       accounts: [account],
       pathStyleOnly: false,
+      copySources: options.copySources,
       clock,
     },
     { failed: (error) => failures.push(error) },

@@ -7,20 +7,23 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { integerHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import type { Inside, Operation } from '../operation.js';
+import { sourceRange } from '../ranges.js';
 import { writtenHeaders } from './blob-headers.js';
-import { receiveBody, transportHeaders } from './bodies.js';
+import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { requireNoBody } from './put-blob.js';
 import { changedBlobName, containerKey, guardsOf } from './requests.js';
+import { openSource } from './sources.js';
 
 const MiB = 1024 * 1024;
 
-export function appendLimit(version: Version): number {
+function appendLimit(version: Version): number {
   return version >= '2022-11-02' ? 100 * MiB : 4 * MiB;
 }
 
 const positionHeader = 'x-ms-blob-condition-appendpos';
 
-export function appendConditions(call: Call): appendBlobs.AppendConditions {
+function appendConditions(call: Call): appendBlobs.AppendConditions {
   return {
     position: integerHeader(call, positionHeader),
     maxSize: integerHeader(call, 'x-ms-blob-condition-maxsize'),
@@ -50,7 +53,29 @@ export async function appendBlock(
   return { status: 201, headers: [...appendedHeaders(call, appended), ...transportHeaders(call, received)] };
 }
 
-export function appendedHeaders(call: Call, { blob, offset }: appendBlobs.Appended): string[] {
+export async function appendBlockFromUrl(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+  inside: Inside,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = changedBlobName(call);
+  const guards = guardsOf(call, operation, 'write');
+  const conditions = appendConditions(call);
+  requireNoBody(call);
+  const source = await openSource(call, service, identity, inside, sourceRange(call), 'source');
+  using received = await receiveSource(call, service, source, {
+    limit: appendLimit(call.version),
+    md5: false,
+  });
+  const { body } = received;
+  const appended = await appendBlobs.appendBlock(service.store, container, name, body, conditions, guards);
+  return { status: 201, headers: [...appendedHeaders(call, appended), ...transportHeaders(call, received)] };
+}
+
+function appendedHeaders(call: Call, { blob, offset }: appendBlobs.Appended): string[] {
   const headers = writtenHeaders(blob, call.version);
   headers.push('x-ms-blob-append-offset', String(offset));
   headers.push('x-ms-blob-committed-block-count', String(blob.appends ?? 0));

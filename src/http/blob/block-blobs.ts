@@ -9,14 +9,15 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { expectedChecksums, verifyBytes } from '../checksums.js';
-import type { Operation } from '../operation.js';
+import type { Inside, Operation } from '../operation.js';
 import { parameter, requireParameter } from '../parameters.js';
+import { sourceRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { requireRoot, textOf } from '../xml-fields.js';
 import { parseXml, type XmlNode } from '../xml-parser.js';
 import { stampHeaders } from './blob-headers.js';
-import { receiveBody, transportHeaders } from './bodies.js';
-import { created } from './put-blob.js';
+import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { created, requireNoBody } from './put-blob.js';
 import {
   blobAddress,
   containerKey,
@@ -27,6 +28,7 @@ import {
   newBlobName,
   newBlobOf,
 } from './requests.js';
+import { openSource } from './sources.js';
 
 const MiB = 1024 * 1024;
 
@@ -48,6 +50,28 @@ export async function putBlock(call: Call, service: BlobService): Promise<Answer
   const leaseId = leaseIdOf(call);
   if (call.body.declaredLength === 0) throw invalidHeader('Content-Length', '0');
   using received = await receiveBody(call, service, { limit: blockLimit(call.version), md5: false });
+  await blockBlobs.putBlock(service.store, container, name, id, received.body, leaseId);
+  const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
+  return { status: 201, headers };
+}
+
+export async function putBlockFromUrl(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  _operation: Operation,
+  inside: Inside,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const id = blockIdOf(call);
+  const leaseId = leaseIdOf(call);
+  requireNoBody(call);
+  const source = await openSource(call, service, identity, inside, sourceRange(call), 'source');
+  using received = await receiveSource(call, service, source, {
+    limit: blockLimit(call.version),
+    md5: false,
+  });
   await blockBlobs.putBlock(service.store, container, name, id, received.body, leaseId);
   const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
   return { status: 201, headers };

@@ -3,10 +3,11 @@
 
 import { crc64Bytes } from '../../base/crc64.js';
 import type { BlobService } from '../../services/blob/service.js';
-import { type Body, BodyLengthError, inlineBytes } from '../../services/common/body.js';
+import { type Body, BodyLengthError, type BodyOptions, inlineBytes } from '../../services/common/body.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
-import { type Checksums, expectedChecksums, verifyChecksums } from '../checksums.js';
+import { type Checksums, expectedChecksums, expectedSourceChecksums, verifyChecksums } from '../checksums.js';
+import type { SourceBytes } from './sources.js';
 
 const crc64Since = '2019-02-02';
 
@@ -28,18 +29,41 @@ export interface Received extends Disposable {
 export async function receiveBody(
   call: Call,
   { store }: BlobService,
-  { limit, md5, contentMd5 }: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<Received> {
-  const expected = expectedChecksums(call);
-  const length = call.body.requireLength(limit);
+  const length = call.body.requireLength(options.limit);
+  const receive = async (wants: BodyOptions) =>
+    length <= inlineBytes
+      ? store.contents.store(await call.body.readAll(inlineBytes), wants)
+      : receiveLong(store.contents, call.body, length, wants);
+  return verified(call, expectedChecksums(call), options, receive);
+}
+
+/** The same of bytes that come from a source. */
+export async function receiveSource(
+  call: Call,
+  { store }: BlobService,
+  { length, body }: Pick<SourceBytes, 'length' | 'body'>,
+  options: ReceiveOptions,
+): Promise<Received> {
+  if (length > options.limit) {
+    throw new StorageError('RequestBodyTooLarge', { details: { MaxLimit: String(options.limit) } });
+  }
+  const receive = (wants: BodyOptions) => receiveLong(store.contents, body, length, wants);
+  return verified(call, expectedSourceChecksums(call), options, receive);
+}
+
+async function verified(
+  call: Call,
+  expected: Checksums,
+  { md5, contentMd5 }: ReceiveOptions,
+  receive: (wants: BodyOptions) => Promise<Body>,
+): Promise<Received> {
   const wants = {
     md5: md5 || expected.md5 !== undefined || contentMd5 !== undefined || call.version < crc64Since,
     crc64: call.version >= crc64Since || expected.crc64 !== undefined,
   };
-  const body =
-    length <= inlineBytes
-      ? await store.contents.store(await call.body.readAll(inlineBytes), wants)
-      : await receiveLong(call, store.contents, length, wants);
+  const body = await receive(wants);
   const { digests } = body;
   const actual: Checksums = {
     md5: digests.md5,
@@ -57,13 +81,13 @@ export async function receiveBody(
 }
 
 async function receiveLong(
-  call: Call,
   contents: BlobService['store']['contents'],
+  chunks: AsyncIterable<Buffer>,
   length: number,
-  wants: { readonly md5: boolean; readonly crc64: boolean },
+  wants: BodyOptions,
 ): Promise<Body> {
   try {
-    return await contents.receive(call.body, length, wants);
+    return await contents.receive(chunks, length, wants);
   } catch (error) {
     if (error instanceof BodyLengthError) throw new StorageError('InvalidInput', { cause: error });
     throw error;
@@ -72,7 +96,8 @@ async function receiveLong(
 
 /** What is told of a body: the MD5 if the client sent it or knows nothing newer, else the CRC64. */
 export function transportHeaders(call: Call, { md5, crc64 }: Received): string[] {
-  const tellsMd5 = call.headers['content-md5'] !== undefined || call.version < crc64Since;
+  const sent = call.headers['content-md5'] ?? call.headers['x-ms-source-content-md5'];
+  const tellsMd5 = sent !== undefined || call.version < crc64Since;
   if (tellsMd5) return md5 === undefined ? [] : ['Content-MD5', md5.toString('base64')];
   return crc64 === undefined ? [] : ['x-ms-content-crc64', crc64.toString('base64')];
 }

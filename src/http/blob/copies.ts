@@ -2,26 +2,30 @@
 
 import { randomUUID } from 'node:crypto';
 import * as copies from '../../services/blob/copies.js';
+import type { CreateGuards } from '../../services/blob/guards.js';
+import type { BlobRecord, ContainerKey } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
-import { StorageError } from '../../services/common/errors.js';
 import { parseTags } from '../../services/common/tags.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { sourceConditionsOf } from '../condition-headers.js';
-import { flagHeader, metadataOf, wordHeader } from '../headers.js';
+import { flagHeader, metadataOf, requireHeader } from '../headers.js';
 import type { Inside, Operation } from '../operation.js';
 import { requireParameter } from '../parameters.js';
 import { md5Text, writtenHeaders } from './blob-headers.js';
-import { copySource } from './copy-source.js';
-import { requireNoBody } from './put-blob.js';
+import { receiveSource } from './bodies.js';
+import { type LocalSource, localSource, sourceHeader } from './copy-source.js';
+import { foreignHead } from './foreign-head.js';
+import { copiesTags, requireNoBody } from './put-blob.js';
 import { changedBlobName, containerKey, createGuardsOf, leaseIdOf, newBlobName, tierOf } from './requests.js';
+import { conditionHeaders, openSource, refusalOfSource, requireLength } from './sources.js';
 
 const syncLimit = 256 * 1024 * 1024;
 
 export async function copyBlob(
   call: Call,
-  { store }: BlobService,
+  service: BlobService,
   identity: Identity,
   operation: Operation,
   inside: Inside,
@@ -31,14 +35,62 @@ export async function copyBlob(
     tags: parseTags(call.header('x-ms-tags')),
     seal: call.headers['x-ms-seal-blob'] === undefined ? undefined : flagHeader(call, 'x-ms-seal-blob'),
   };
-  const blob = await copy(call, store, identity, operation, inside, options);
+  const target = targetOf(call, identity, operation);
+  const local = await localSource(call, identity, inside);
+  const blob =
+    local === undefined
+      ? await beginForeign(call, service, target, options)
+      : await copyLocal(call, service, target, local, options);
   return { status: 202, headers: copiedHeaders(call, blob) };
+}
+
+interface CopyTarget {
+  readonly container: ContainerKey;
+  readonly name: string;
+  readonly guards: CreateGuards;
+}
+
+function targetOf(call: Call, identity: Identity, operation: Operation): CopyTarget {
+  const name = newBlobName(call);
+  return { container: containerKey(call), name, guards: createGuardsOf(call, operation, identity, 'copy') };
+}
+
+function copyLocal(
+  call: Call,
+  { store }: BlobService,
+  { container, name, guards }: CopyTarget,
+  local: LocalSource,
+  options: copies.CopyOptions,
+): Promise<BlobRecord> {
+  const source = { ...local, conditions: sourceConditionsOf(call, 'copySource', 'MNIUT') };
+  return copies.copyBlob(store, container, name, source, options, guards);
+}
+
+/** The source is asked for its head alone; its bytes come later. */
+async function beginForeign(
+  call: Call,
+  { store, pending, fetchSource }: BlobService,
+  { container, name, guards }: CopyTarget,
+  options: copies.CopyOptions,
+): Promise<BlobRecord> {
+  const url = requireHeader(call, sourceHeader);
+  const answer = await fetchSource(url, conditionHeaders(call));
+  answer.discard();
+  if (answer.status !== 200) {
+    throw refusalOfSource(answer.status, `The source answered ${answer.status}.`, 'copySource');
+  }
+  const head = foreignHead(answer.headers);
+  const authorization = call.header('x-ms-copy-source-authorization');
+  const source = { ...head, url, length: requireLength(head), authorization };
+  const begun = await copies.beginCopy(store, container, name, source, options, guards);
+  pending.start(begun.key, begun.copy);
+  return begun.blob;
 }
 
 /** Block blobs alone, and it is done when it is answered. */
 export async function copyBlobFromUrl(
   call: Call,
-  { store }: BlobService,
+  service: BlobService,
   identity: Identity,
   operation: Operation,
   inside: Inside,
@@ -49,10 +101,31 @@ export async function copyBlobFromUrl(
     seal: undefined,
     blockBlobLimit: syncLimit,
   };
-  const blob = await copy(call, store, identity, operation, inside, options);
+  const target = targetOf(call, identity, operation);
+  const local = await localSource(call, identity, inside);
+  const blob =
+    local === undefined
+      ? await copyForeign(call, service, identity, inside, target, options)
+      : await copyLocal(call, service, target, local, options);
   const headers = copiedHeaders(call, blob);
   if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
   return { status: 202, headers };
+}
+
+async function copyForeign(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  inside: Inside,
+  { container, name, guards }: CopyTarget,
+  options: copies.CopyOptions,
+): Promise<BlobRecord> {
+  const source = await openSource(call, service, identity, inside, undefined, 'copySource');
+  using received = await receiveSource(call, service, source, { limit: syncLimit, md5: true });
+  const { body, md5 } = received;
+  const url = requireHeader(call, sourceHeader);
+  const headers = md5 === undefined ? source.headers : { ...source.headers, md5 };
+  return copies.copyBody(service.store, container, name, { ...source, url, headers }, body, options, guards);
 }
 
 function commonOptions(call: Call): Pick<copies.CopyOptions, 'id' | 'metadata' | 'tier'> {
@@ -61,37 +134,19 @@ function commonOptions(call: Call): Pick<copies.CopyOptions, 'id' | 'metadata' |
 }
 
 function copiedTags(call: Call): copies.CopyOptions['tags'] {
-  const option = wordHeader(call, 'x-ms-copy-source-tag-option', ['REPLACE', 'COPY']);
-  const text = call.header('x-ms-tags');
-  if (option !== 'COPY') return parseTags(text);
-  if (text !== undefined) throw new StorageError('InvalidHeaderValue', { status: 409 });
-  return 'source';
+  return copiesTags(call) ? 'source' : parseTags(call.header('x-ms-tags'));
 }
 
-async function copy(
-  call: Call,
-  store: BlobService['store'],
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-  options: copies.CopyOptions,
-): ReturnType<typeof copies.copyBlob> {
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity, 'copy');
-  const conditions = sourceConditionsOf(call, 'copySource', 'MNIUT');
-  const source = { ...(await copySource(call, identity, inside)), conditions };
-  return copies.copyBlob(store, containerKey(call), name, source, options, guards);
-}
-
-function copiedHeaders(call: Call, blob: Awaited<ReturnType<typeof copies.copyBlob>>): string[] {
+function copiedHeaders(call: Call, blob: BlobRecord): string[] {
   const headers = writtenHeaders(blob, call.version);
   if (blob.copy !== undefined)
     headers.push('x-ms-copy-id', blob.copy.id, 'x-ms-copy-status', blob.copy.status);
   return headers;
 }
 
-export async function abortCopy(call: Call, { store }: BlobService): Promise<Answer> {
+export async function abortCopy(call: Call, { store, pending }: BlobService): Promise<Answer> {
   const copyId = requireParameter(call, 'copyid');
   await copies.abortCopy(store, containerKey(call), changedBlobName(call), copyId, leaseIdOf(call));
+  pending.stop(copyId);
   return { status: 204, headers: [] };
 }

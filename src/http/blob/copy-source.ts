@@ -21,18 +21,22 @@ export interface LocalSource {
   readonly url: string;
 }
 
-const header = 'x-ms-copy-source';
+export const sourceHeader = 'x-ms-copy-source';
 
-/** The source, which is a blob of this server that may be read. */
-export async function copySource(call: Call, identity: Identity, inside: Inside): Promise<LocalSource> {
-  const url = requireHeader(call, header);
-  const head = sourceHead(call, header, url);
-  if (head === undefined) throw unreachableSource();
+/** The source, if it is a blob of this server, which may be read; nothing if another server has it. */
+export async function localSource(
+  call: Call,
+  identity: Identity,
+  inside: Inside,
+): Promise<LocalSource | undefined> {
+  const url = requireHeader(call, sourceHeader);
+  const head = sourceHead(call, sourceHeader, url);
+  if (head === undefined) return undefined;
   try {
     const source = await inside.admit(head, ({ account, query }) =>
       mayReadAccount(identity) && account === call.account && !query.has('sig') ? identity : undefined,
     );
-    if (source.operation.name !== 'Get Blob') throw invalidHeader(header, url);
+    if (source.operation.name !== 'Get Blob') throw invalidHeader(sourceHeader, url);
     return { container: containerKey(source.call), address: blobAddress(source.call), url };
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
@@ -51,11 +55,5 @@ function asRefusalOfSource(error: StorageError): StorageError {
   return new StorageError('CannotVerifyCopySource', {
     status: status === 401 ? 403 : status,
     message: error.message,
-  });
-}
-
-function unreachableSource(): StorageError {
-  return new StorageError('CannotVerifyCopySource', {
-    message: 'The source is not a blob of this server.',
   });
 }

@@ -9,10 +9,10 @@ import {
   getDelegationKey,
   setBlobServiceProperties,
 } from './account.js';
-import { appendBlock, sealBlob } from './append-blobs.js';
+import { appendBlock, appendBlockFromUrl, sealBlob } from './append-blobs.js';
 import { blobBatch } from './batch.js';
 import { deleteBlob, leaseBlob, setBlobMetadata, setBlobProperties, snapshotBlob } from './blobs.js';
-import { getBlockList, putBlock, putBlockList } from './block-blobs.js';
+import { getBlockList, putBlock, putBlockFromUrl, putBlockList } from './block-blobs.js';
 import {
   createContainer,
   deleteContainer,
@@ -28,8 +28,8 @@ import { abortCopy, copyBlob, copyBlobFromUrl } from './copies.js';
 import { getBlob, getBlobMetadata, getBlobProperties } from './get-blob.js';
 import { listBlobs } from './list-blobs.js';
 import { listContainers } from './list-containers.js';
-import { getPageRanges, putPage } from './page-blobs.js';
-import { putAppendBlob, putBlockBlob, putPageBlob, putUnknownBlob } from './put-blob.js';
+import { getPageRanges, putPage, putPageFromUrl } from './page-blobs.js';
+import { putAppendBlob, putBlobFromUrl, putBlockBlob, putPageBlob, putUnknownBlob } from './put-blob.js';
 
 import {
   deleteImmutabilityPolicy,
@@ -74,15 +74,19 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Find Blobs by Tags',          'GET /{container}?restype=container&comp=blobs',        '',                                          '2021-04-10', ['o:f',   'f',     'blobs/filter/action'],                  never,                   'both',      findBlobsByTags],
   ['List Blobs',                  'GET /{container}?restype=container&comp=list',         '',                                          '',           ['c:l',   'l',     read, 'container'],                      never,                   'both',      listBlobs],
 
+  ['Put Block From URL',          'PUT /{container}/{blob}?comp=block',                   'x-ms-copy-source',                          '2018-03-28', ['o:w',   'w',     'blobs/write'],                          ['',      'required'],   'primary',   putBlockFromUrl],
   ['Put Block',                   'PUT /{container}/{blob}?comp=block',                   '',                                          '',           ['o:w',   'w',     'blobs/write'],                          ['',      'required'],   'primary',   putBlock],
   ['Put Block List',              'PUT /{container}/{blob}?comp=blocklist',               '',                                          '',           ['o:cw',  'cw',    'blobs/write'],                          ['MNIUT', 'required'],   'primary',   putBlockList],
   ['Get Block List',              'GET /{container}/{blob}?comp=blocklist',               '',                                          '',           ['o:r',   'r',     read, 'blob'],                           ['T',     'checked'],    'both',      getBlockList],
+  ['Append Block From URL',       'PUT /{container}/{blob}?comp=appendblock',             'x-ms-copy-source',                          '2018-11-09', ['o:aw',  'aw',    write],                                  ['MNIUT', 'required'],   'primary',   appendBlockFromUrl],
   ['Append Block',                'PUT /{container}/{blob}?comp=appendblock',             '',                                          '2015-02-21', ['o:aw',  'aw',    write],                                  ['MNIUT', 'required'],   'primary',   appendBlock],
   ['Append Blob Seal',            'PUT /{container}/{blob}?comp=seal',                    '',                                          '2019-12-12', ['o:w',   'w',     'blobs/write'],                          ['MNIU',  'required'],   'primary',   sealBlob],
 
+  ['Put Page From URL',           'PUT /{container}/{blob}?comp=page',                    'x-ms-copy-source',                          '2018-11-09', ['o:w',   'w',     'blobs/write'],                          ['MNIUT', 'required'],   'primary',   putPageFromUrl],
   ['Put Page',                    'PUT /{container}/{blob}?comp=page',                    '',                                          '',           ['o:w',   'w',     'blobs/write'],                          ['MNIUT', 'required'],   'primary',   putPage],
   ['Get Page Ranges',             'GET /{container}/{blob}?comp=pagelist',                '',                                          '',           ['o:r',   'r',     read, 'blob'],                           ['MNIUT', 'checked'],    'both',      getPageRanges],
 
+  ['Put Blob From URL',           'PUT /{container}/{blob}',                              'x-ms-copy-source & x-ms-blob-type: BlockBlob', '2020-04-08', ['o:cw', 'cw',  write],                                  ['MNIUT', 'required'],   'primary',   putBlobFromUrl],
   ['Copy Blob From URL',          'PUT /{container}/{blob}',                              'x-ms-copy-source & x-ms-requires-sync: true', '2018-03-28', ['o:cw', 'cw',   write],                                  ['MNIUT', 'infinite'],   'primary',   copyBlobFromUrl],
   ['Copy Blob',                   'PUT /{container}/{blob}',                              'x-ms-copy-source',                          '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'infinite'],   'primary',   copyBlob],
   ['Put Blob',                    'PUT /{container}/{blob}',                              'x-ms-blob-type: BlockBlob',                 '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putBlockBlob],

@@ -10,15 +10,16 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { wordHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import type { Inside, Operation } from '../operation.js';
 import { pageSize, parameter } from '../parameters.js';
-import { readRange } from '../ranges.js';
+import { readRange, sourceRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
-import { receiveBody, transportHeaders } from './bodies.js';
+import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
 import { pagesRange, sequenceConditions } from './page-requests.js';
 import { requireNoBody } from './put-blob.js';
 import { blobAddress, changedBlobName, containerKey, guardsOf } from './requests.js';
+import { openSource } from './sources.js';
 
 const mostBytes = 4 * 1024 * 1024;
 
@@ -57,7 +58,33 @@ export async function putPage(
   return { status: 201, headers: [...writtenPages(call, blob), ...more] };
 }
 
-export function writtenPages(call: Call, blob: BlobRecord): string[] {
+export async function putPageFromUrl(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+  inside: Inside,
+): Promise<Answer> {
+  const name = changedBlobName(call);
+  const guards = guardsOf(call, operation, 'write');
+  const conditions = sequenceConditions(call);
+  const range = pagesRange(call);
+  const container = containerKey(call);
+  requireNoBody(call);
+  const from = sourceRange(call);
+  if (from === undefined) throw missingHeader('x-ms-source-range');
+  const source = await openSource(call, service, identity, inside, from, 'source');
+  if (source.length !== range.end - range.start) {
+    throw invalidHeader('x-ms-source-range', call.header('x-ms-source-range'));
+  }
+  using received = await receiveSource(call, service, source, { limit: mostBytes, md5: false });
+  const { body } = received;
+  const blob = await pageBlobs.putPages(service.store, container, name, range, body, conditions, guards);
+  const more = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
+  return { status: 201, headers: [...writtenPages(call, blob), ...more] };
+}
+
+function writtenPages(call: Call, blob: BlobRecord): string[] {
   return [...writtenHeaders(blob, call.version), ...sequenceHeader(blob)];
 }
 

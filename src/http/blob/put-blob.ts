@@ -2,16 +2,25 @@
 
 import * as blobs from '../../services/blob/blobs.js';
 import type { BlobService } from '../../services/blob/service.js';
-import { invalidHeader, missingHeader } from '../../services/common/errors.js';
+import { invalidHeader, missingHeader, StorageError } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
-import { requireHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import { requireHeader, wordHeader } from '../headers.js';
+import type { Inside, Operation } from '../operation.js';
 import { writtenHeaders } from './blob-headers.js';
-import { contentChecksumHeaders, receiveBody } from './bodies.js';
+import { contentChecksumHeaders, receiveBody, receiveSource } from './bodies.js';
 import { pageBlobLength, sequenceNumber } from './page-requests.js';
-import { bodyHeadersOf, containerKey, createGuardsOf, newBlobName, newBlobOf } from './requests.js';
+import {
+  bodyHeadersOf,
+  containerKey,
+  contentHeadersOf,
+  createGuardsOf,
+  newBlobName,
+  newBlobOf,
+  usualType,
+} from './requests.js';
+import { openSource } from './sources.js';
 
 const MiB = 1024 * 1024;
 
@@ -41,6 +50,43 @@ export async function putBlockBlob(
   const withMd5 = md5 === undefined ? fresh : { ...fresh, headers: { ...headers, md5 } };
   const blob = await blobs.putBlob(service.store, container, name, withMd5, body, guards);
   return created(call, blob, contentChecksumHeaders(call, received));
+}
+
+/** A block blob of what a URL has; its properties too, unless the request says otherwise. */
+export async function putBlobFromUrl(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+  inside: Inside,
+): Promise<Answer> {
+  const container = containerKey(call);
+  const name = newBlobName(call);
+  const guards = createGuardsOf(call, operation, identity);
+  requireNoBody(call);
+  const copies = call.header('x-ms-copy-source-blob-properties')?.toLowerCase() !== 'false';
+  const source = await openSource(call, service, identity, inside, undefined, 'copySource');
+  using received = await receiveSource(call, service, source, { limit: putLimit(call.version), md5: true });
+  const { body, md5 } = received;
+  const given = newBlobOf(call, service, contentHeadersOf(call));
+  const headers = {
+    ...(copies ? source.headers : { type: usualType }),
+    ...given.headers,
+    ...(md5 && { md5 }),
+  };
+  const metadata = copies && given.metadata.length === 0 ? source.metadata : given.metadata;
+  const tags = copiesTags(call) ? source.tags : given.tags;
+  const fresh = { ...given, headers, metadata, tags };
+  const blob = await blobs.putBlob(service.store, container, name, fresh, body, guards);
+  return created(call, blob, contentChecksumHeaders(call, received));
+}
+
+/** `x-ms-copy-source-tag-option`: the source's tags, or those of the request. */
+export function copiesTags(call: Call): boolean {
+  const option = wordHeader(call, 'x-ms-copy-source-tag-option', ['REPLACE', 'COPY']);
+  if (option !== 'COPY') return false;
+  if (call.headers['x-ms-tags'] !== undefined) throw new StorageError('InvalidHeaderValue', { status: 409 });
+  return true;
 }
 
 export async function putAppendBlob(

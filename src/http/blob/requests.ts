@@ -110,7 +110,7 @@ export function contentHeadersOf(call: Call): ContentHeaders {
   return headers as ContentHeaders;
 }
 
-const usualType = 'application/octet-stream';
+export const usualType = 'application/octet-stream';
 
 /** The same on Put Blob, where the body's own headers stand in for what is left out. */
 export function bodyHeadersOf(call: Call): ContentHeaders {

@@ -1,16 +1,26 @@
 // The blob service, as the server serves it.
 
 import { blobOperations } from '../../http/blob/operations.js';
+import { fetchForeign } from '../../http/foreign-source.js';
 import { clearBlobs } from '../../services/blob/clear.js';
 import { containerAccess } from '../../services/blob/containers.js';
 import { openBlobService } from '../../services/blob/service.js';
 import type { Ground, ServedService } from '../services.js';
 
-export async function open({ store, garbage, accounts, content }: Ground): Promise<ServedService> {
-  const service = await openBlobService(store, garbage, accounts, content);
+/** A source that says nothing for so long has gone. */
+const sourceIdleMs = 30_000;
+
+export async function open(ground: Ground): Promise<ServedService> {
+  const sources = ground.copySources;
+  const service = await openBlobService({
+    ...ground,
+    fetchSource: (url, headers, signal) =>
+      fetchForeign(url, { sources, headers, idleMs: sourceIdleMs, signal }),
+  });
   return {
     name: 'blob',
     service,
+    close: () => service.close(),
     operations: blobOperations,
     policies: async (account, name) => (await containerAccess(service.store, [account, name]))?.policies,
     publicAccess: async (account, name) => {

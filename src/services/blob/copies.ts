@@ -1,14 +1,16 @@
-// Copies whose source is a blob of this server: done in the one transaction that reads the source and writes the
-// target, and no byte moves, as both name the same content.
+// Copies. One whose source is a blob of this server is done in the one transaction that reads the source and writes
+// the target, and no byte moves, as both name the same content. One from another server begins here, and goes on
+// in pending-copies.ts.
 
 import type { Transaction } from '../../collections/index.js';
+import type { Body } from '../common/body.js';
 import { type Conditions, checkConditions } from '../common/conditions.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import type { Tags } from '../common/tags-filter.js';
 import { type BlobAddress, findBlob } from './address.js';
-import { makeBlob } from './blobs.js';
-import { shareContent } from './content.js';
+import { makeBlob, type NewBlob } from './blobs.js';
+import { nameContent, noContent, shareContent } from './content.js';
 import {
   admitCreate,
   type CreateGuards,
@@ -25,10 +27,13 @@ import {
   type BlobKey,
   type BlobRecord,
   type BlobStore,
+  type BlobType,
   type ContainerKey,
+  type ContentHeaders,
   type CopyState,
   findContainer,
   findPlace,
+  type PendingCopy,
   withLease,
 } from './model.js';
 
@@ -84,7 +89,12 @@ export function copyBlob(
   });
 }
 
-function done(tx: Transaction, { url }: CopySource, { length }: BlobRecord, { id }: CopyOptions): CopyState {
+function done(
+  tx: Transaction,
+  { url }: Pick<CopySource, 'url'>,
+  { length }: Pick<BlobRecord, 'length'>,
+  { id }: CopyOptions,
+): CopyState {
   return { id, source: url, status: 'success', copied: length, total: length, completed: tx.now };
 }
 
@@ -151,6 +161,102 @@ async function copyContent(store: BlobStore, tx: Transaction, blob: BlobRecord):
   return content.kind === 'pages' ? { kind: 'pages', map: copied, epoch: 0 } : { kind: 'map', map: copied };
 }
 
+/** What another server tells of a source. */
+export interface ForeignSource {
+  readonly url: string;
+  readonly type: BlobType;
+  readonly length: number;
+  readonly headers: ContentHeaders;
+  readonly metadata: Metadata;
+  readonly etag: string | undefined;
+  readonly authorization: string | undefined;
+}
+
+/** Makes the target, empty and pending. */
+export function beginCopy(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  source: ForeignSource,
+  options: CopyOptions,
+  guards: CreateGuards,
+): Promise<{ blob: BlobRecord; key: BlobKey; copy: PendingCopy }> {
+  checkMetadata(options.metadata);
+  return store.run(async (tx) => {
+    const place = await findPlace(store, tx, container, name);
+    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const lease = admitCreate(found, guards, tx.now, 'copy');
+    const old = committed(found);
+    if (old !== undefined) checkType(old, source.type);
+    const made = makeBlob(tx, found, source.type, freshOf(source, options), await emptyOf(store, tx, source));
+    const state: CopyState = {
+      id: options.id,
+      source: source.url,
+      status: 'pending',
+      copied: 0,
+      total: source.length,
+    };
+    const blob = await replaceBlob(store, tx, place, found, withLease({ ...made, copy: state }, lease));
+    const { url, etag, authorization } = source;
+    const copy: PendingCopy = {
+      id: options.id,
+      url,
+      etag,
+      began: tx.now,
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    await store.copies.set(tx, place.key, copy);
+    return { blob, key: place.key, copy };
+  });
+}
+
+function freshOf(
+  { headers, metadata }: Pick<ForeignSource, 'headers' | 'metadata'>,
+  options: CopyOptions,
+): NewBlob {
+  return {
+    headers,
+    metadata: options.metadata.length > 0 ? options.metadata : metadata,
+    tags: options.tags === 'source' ? [] : options.tags,
+    tier: options.tier,
+  };
+}
+
+/** A page blob has its size from the beginning, and zeros. */
+async function emptyOf(
+  store: BlobStore,
+  tx: Transaction,
+  { type, length }: ForeignSource,
+): Promise<Pick<BlobRecord, 'content' | 'length' | 'appends' | 'sequence'>> {
+  if (type === 'BlockBlob') return { content: noContent, length: 0 };
+  if (type === 'AppendBlob') return { content: noContent, length: 0, appends: 1 };
+  return { content: { kind: 'pages', map: await store.maps.create(tx), epoch: 0 }, length, sequence: 0n };
+}
+
+/** The same with bytes that came already: a synchronous copy from another server. */
+export function copyBody(
+  store: BlobStore,
+  container: ContainerKey,
+  name: string,
+  source: Pick<ForeignSource, 'url' | 'headers' | 'metadata'>,
+  body: Body,
+  options: CopyOptions,
+  guards: CreateGuards,
+): Promise<BlobRecord> {
+  checkMetadata(options.metadata);
+  return store.run(async (tx) => {
+    const place = await findPlace(store, tx, container, name);
+    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const lease = admitCreate(found, guards, tx.now, 'copy');
+    const old = committed(found);
+    if (old !== undefined) checkType(old, 'BlockBlob');
+    const content = { content: await nameContent(store, tx, body), length: body.length };
+    const made = makeBlob(tx, found, 'BlockBlob', freshOf(source, options), content);
+    const copy = done(tx, source, body, options);
+    return replaceBlob(store, tx, place, found, withLease({ ...made, copy }, lease));
+  });
+}
+
 /** Leaves an empty blob with the metadata that the copy gave it. */
 export function abortCopy(
   store: BlobStore,
@@ -166,6 +272,7 @@ export function abortCopy(
     if (old.copy.id !== copyId) throw new StorageError('CopyIdMismatch');
     const lease = useLease(old, leaseId, 'required', tx.now);
     const copy = { ...old.copy, status: 'aborted' as const, completed: tx.now };
+    await store.copies.delete(tx, key);
     await store.blobs.set(tx, key, withLease({ ...old, copy, stamp: tx.stamp(old.stamp) }, lease));
   });
 }

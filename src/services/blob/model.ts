@@ -10,6 +10,7 @@
 //   block counts upload id                       how many of those
 //   block names  [map, n]                        the list of blocks a blob was committed from (block-lists.ts)
 //   tags         [account, tag, value, container, blob]    which blobs have it (tag-index.ts)
+//   copies       [container id, name]            copies from other servers that are under way (pending-copies.ts)
 //   due          [time, what, container id, name, stamp]   what time makes garbage (due.ts)
 //
 // A row of `blobs`, `snapshots` or `versions` is small: bytes lie elsewhere (content.ts), long lists too.
@@ -100,6 +101,16 @@ export interface CopyState {
   /** Milliseconds since 1970; not while it is pending. */
   readonly completed?: number;
   readonly description?: string;
+}
+
+/** A copy from another server that is under way. */
+export interface PendingCopy {
+  readonly id: string;
+  readonly url: string;
+  /** The source must still have it. */
+  readonly etag: string | undefined;
+  readonly authorization?: string;
+  readonly began: number;
 }
 
 export type AccessTier = 'Hot' | 'Cool' | 'Cold' | 'Archive';
@@ -206,6 +217,7 @@ export interface BlobStore extends Store {
   readonly blockNames: Dictionary<readonly [map: number, part: number], BlockNames>;
   readonly tags: Dictionary<TagKey, number>;
   readonly due: Dictionary<DueKey, true>;
+  readonly copies: Dictionary<BlobKey, PendingCopy>;
   readonly contents: Contents;
   readonly maps: ContentMaps;
   readonly slices: SliceRows;
@@ -241,6 +253,7 @@ export async function openBlobStore({ store, ...ground }: BlobGround): Promise<B
     blockNames: await state.dictionary('$system/blob/block-names', options),
     tags: await state.dictionary('$system/blob/tags', options),
     due: await state.dictionary('$system/blob/due', options),
+    copies: await state.dictionary('$system/blob/copies', options),
     ...ground,
   };
 }
