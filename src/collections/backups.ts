@@ -64,8 +64,9 @@ export async function takeBackup(kernel: Kernel, options: BackupOptions): Promis
     limit.signal.throwIfAborted();
     kernel.assertPrimary();
   };
+  // Not raced: when it rejects it has ended, and the next one may begin.
   const take = (wanted: 'full' | 'incremental') =>
-    limit.race(kernel.engine.backup(folder, { kind: wanted, accept, signal: limit.signal }));
+    kernel.engine.backup(folder, { kind: wanted, accept, signal: limit.signal });
   try {
     const info = await take(kind).catch((error) => {
       if (options.orFull && translate(error) instanceof MissingFullBackupError) return take('full');
@@ -105,7 +106,7 @@ class Limit implements Disposable {
   constructor(timeoutMs: number, given: AbortSignal | undefined) {
     this.#given = given;
     const late = () => this.#abort.abort(new TimeoutError(`it took longer than ${timeoutMs} ms`));
-    this.#timer = setTimeout(late, timeoutMs).unref();
+    this.#timer = setTimeout(late, timeoutMs);
     given?.addEventListener('abort', this.#cancel);
     if (given?.aborted) this.#cancel();
   }

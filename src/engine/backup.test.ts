@@ -14,6 +14,7 @@ import {
   DamageError,
   FormatError,
   MissingFullBackupError,
+  OlderBackupError,
 } from './errors.js';
 import { inspectFolder } from './format.js';
 import { type EngineOptions, openEngine, openEngineOn } from './level.js';
@@ -385,3 +386,67 @@ function cutAfter(calls: number): Files {
     syncFolder: counted(syncFolder),
   };
 }
+
+test('wherever a restore over a store is cut off, there is the old store, the new one, or one that does not open until it is done again', async (t) => {
+  const { folder, engine, write, backup } = await given(t);
+  await write({ a: 'backed up' });
+  await backup('1', 'full');
+  await write({ a: 'old' });
+  const old = await rowsOf(engine);
+  await engine.close();
+  const backups = join(folder, 'backups');
+  const outcomes = new Set<string>();
+  for (let calls = 0; !outcomes.has('done'); calls += 3) {
+    const target = join(folder, `target-${calls}`);
+    await cp(join(folder, 'store'), target, { recursive: true });
+    const attempt = restore(backups, target, { files: cutAfter(calls), replace: 'always' });
+    const done = await attempt.then(
+      () => true,
+      () => false,
+    );
+    outcomes.add(done ? 'done' : await outcomeOf(target, old));
+    if (!done) await restore(backups, target, { replace: 'always' });
+    const now = await open(target);
+    assert.match((await rowsOf(now)).join(), /^a=backed up@/);
+    await now.close();
+    await rm(target, { recursive: true });
+  }
+  assert.deepEqual([...outcomes].sort(), ['done', 'new', 'old', 'refused']);
+});
+
+async function outcomeOf(target: string, old: readonly string[]): Promise<'old' | 'new' | 'refused'> {
+  try {
+    const engine = await open(target);
+    const rows = (await rowsOf(engine)).join();
+    await engine.close();
+    if (rows === old.join()) return 'old';
+    assert.match(rows, /^a=backed up@\d+$/);
+    return 'new';
+  } catch (error) {
+    assert.ok(error instanceof FormatError, String(error));
+    assert.match(error.message, /that was cut off\. Restore it again/);
+    return 'refused';
+  }
+}
+
+test('a store is replaced only where that is said, and by an older backup only where that is said too', async (t) => {
+  const { folder, engine, write, backup } = await given(t);
+  await write({ a: '1' });
+  await backup('1', 'full');
+  await engine.close();
+  const backups = join(folder, 'backups');
+  const store = join(folder, 'store');
+  await assert.rejects(restore(backups, store), FormatError);
+  await assert.rejects(restore(backups, store, { replace: 'older' }), OlderBackupError);
+  await restore(backups, store, { replace: 'always' });
+});
+
+test('a backup that is not accepted is removed and does not count', async (t) => {
+  const { folder, engine, write, backup } = await given(t);
+  const first = await backup('1', 'full');
+  await write({ a: '1' });
+  const options = { kind: 'incremental', accept: () => Promise.reject(new Error('no')) } as const;
+  await assert.rejects(engine.backup(join(folder, 'backups', '2'), options), /no/);
+  assert.deepEqual(await readdir(join(folder, 'backups', '2')), []);
+  assert.equal((await backup('3', 'incremental')).parent, first.id);
+});
