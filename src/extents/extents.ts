@@ -21,11 +21,11 @@ import { Pieces } from './pieces.js';
 import { ExtentReader, ReadAhead } from './reader.js';
 import { Handles, Segment } from './segment.js';
 import { Space } from './space.js';
-import { ExtentWriter, type Written } from './writer.js';
+import { ExtentWriter, type Tap, type Written } from './writer.js';
 
 export { type Extent, storedBytes } from './layout.js';
 export type { ExtentReader } from './reader.js';
-export type { ExtentWriter, Written } from './writer.js';
+export type { ExtentWriter, Tap, Written } from './writer.js';
 
 export type Place =
   | { readonly location: string }
@@ -129,8 +129,8 @@ export class Extents implements AsyncDisposable {
   }
 
   /** Room for at most `length` bytes, or `NoSpaceError`. Dispose the writer when the fate of its commit is known. */
-  async write(length: number): Promise<ExtentWriter> {
-    return this.#write(length <= smallBytes ? 'small' : 'large', length);
+  async write(length: number, tap?: Tap): Promise<ExtentWriter> {
+    return this.#write(length <= smallBytes ? 'small' : 'large', length, tap);
   }
 
   /** Verified bytes of an extent, or of a slice of it, piece by piece; `SegmentGoneError`: look it up again. */
@@ -226,7 +226,7 @@ export class Extents implements AsyncDisposable {
     return this.close();
   }
 
-  async #write(lane: Lane, length: number): Promise<ExtentWriter> {
+  async #write(lane: Lane, length: number, tap?: Tap): Promise<ExtentWriter> {
     const bytes = storedBytes(length);
     await this.#space.admit(bytes, this.#floors[lane]);
     if (this.#closed) throw new ExtentsClosedError('the store was closed');
@@ -242,6 +242,7 @@ export class Extents implements AsyncDisposable {
       pieces: this.#pieces,
       offset,
       length,
+      tap,
       ended,
     });
   }

@@ -1,5 +1,6 @@
 // The buffers in which bytes wait on their way to the disk: used again and again, and counted, so that slow
-// disks slow down writers instead of filling memory.
+// disks slow down writers instead of filling memory. Full ones are shared memory: a worker that makes digests
+// of what they hold needs no copy.
 
 import { groupBytes, tableBytes } from './layout.js';
 
@@ -22,7 +23,7 @@ export class Pieces {
   /** A buffer that holds `bytes` of content, at most a piece, and checksums. */
   take(bytes: number): Buffer {
     if (bytes < pieceBytes) return Buffer.allocUnsafeSlow(bytes + tableBytes);
-    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes + tableBytes);
+    return this.#spare.pop() ?? Buffer.from(new SharedArrayBuffer(pieceBytes + tableBytes));
   }
 
   get crowded(): boolean {

@@ -15,6 +15,9 @@ export interface Written {
   readonly synced: Promise<void>;
 }
 
+/** Is shown all bytes, in order, to make digests of them. They do not change until it has ended. */
+export type Tap = (bytes: Bytes) => Promise<void> | undefined;
+
 export interface WriterOptions {
   readonly appender: Appender;
   readonly pieces: Pieces;
@@ -22,6 +25,7 @@ export interface WriterOptions {
   readonly offset: number;
   /** The most that may come. */
   readonly length: number;
+  readonly tap: Tap | undefined;
   /** Called once, when nothing more will be written. */
   readonly ended: () => void;
 }
@@ -62,7 +66,7 @@ export class ExtentWriter implements Disposable {
     return this.#crowded ? this.#uncrowded() : undefined;
   }
 
-  /** Ends when all was written; on disk it is when `synced` resolves. */
+  /** Ends when all was written and tapped; on disk it is when `synced` resolves. */
   async finish(): Promise<Written> {
     assert(!this.#ended, 'an extent ends once');
     const { appender, offset } = this.#options;
@@ -120,18 +124,23 @@ export class ExtentWriter implements Disposable {
       bytes += this.#table.copy(piece, bytes, 0, this.#tableLength);
       this.#tableLength = 0;
     }
-    void this.#carry(piece, bytes, !last);
+    void this.#carry(piece, data, bytes, !last);
     this.#position += bytes;
     this.#piece = undefined;
     this.#filled = 0;
   }
 
-  async #carry(piece: Buffer, bytes: number, more: boolean): Promise<void> {
-    const { appender, pieces } = this.#options;
+  async #carry(piece: Buffer, data: Buffer, bytes: number, more: boolean): Promise<void> {
+    const { appender, pieces, tap } = this.#options;
     pieces.sent();
     this.#onTheWay++;
     try {
-      await appender.write(this.#position, piece.subarray(0, bytes), more);
+      const writing = appender.write(this.#position, piece.subarray(0, bytes), more);
+      const tapping = data.length > 0 ? tap?.(data) : undefined;
+      // Both end before the piece is used again, also when one of them fails.
+      if (tapping) await Promise.allSettled([writing, tapping]);
+      await writing;
+      await tapping;
     } catch (error) {
       this.#failure ??= error as Error;
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callOf } from './auth/calls.suite.js';
-import { expectedChecksums, expectedSourceChecksums, verifiedStream, verifyBytes } from './checksums.js';
+import { expectedChecksums, expectedSourceChecksums, verifyBytes } from './checksums.js';
 
 const path = 'PUT /devstoreaccount1/c/b';
 const digits = Buffer.from('123456789');
@@ -43,43 +43,4 @@ test('checksums that are none', () => {
 test('those of a copy source have names of their own', () => {
   const call = callOf('blob', path, { headers: { 'x-ms-source-content-crc64': crc64, 'Content-MD5': md5 } });
   assert.equal(expectedSourceChecksums(call).crc64?.toString('base64'), crc64);
-});
-
-async function* pieces(...texts: string[]): AsyncGenerator<Buffer> {
-  for (const text of texts) yield Buffer.from(text);
-}
-
-async function gather(stream: AsyncIterable<Buffer>): Promise<string> {
-  let text = '';
-  for await (const chunk of stream) text += chunk.toString();
-  return text;
-}
-
-for (const length of [9, 10 * 1024 * 1024]) {
-  test(`a stream is passed on and judged at its end, announced with ${length} bytes`, async () => {
-    for (const headers of [{ 'Content-MD5': md5 }, { 'x-ms-content-crc64': crc64 }, {}]) {
-      assert.equal(
-        await gather(verifiedStream(pieces('1234', '', '56789'), sent(headers), length)),
-        '123456789',
-      );
-      if (Object.keys(headers).length === 0) continue;
-      const seen: string[] = [];
-      await assert.rejects(
-        async () => {
-          for await (const chunk of verifiedStream(pieces('1234', '5678'), sent(headers), length)) {
-            seen.push(chunk.toString());
-          }
-        },
-        { code: /Md5Mismatch|Crc64Mismatch/ },
-      );
-      assert.deepEqual(seen, ['1234', '5678']);
-    }
-  });
-}
-
-test('a stream that is given up in the middle is let go', async () => {
-  for await (const chunk of verifiedStream(pieces('1', '2'), sent({ 'Content-MD5': md5 }), 1e7)) {
-    assert.equal(chunk.toString(), '1');
-    break;
-  }
 });

@@ -2,7 +2,7 @@
 
 import { type Bytes, equalBytes } from '../base/bytes.js';
 import { crc64, crc64Bytes } from '../base/crc64.js';
-import { md5, md5Stream } from '../base/md5.js';
+import { md5 } from '../base/digests.js';
 import { invalidHeader, StorageError } from '../services/common/errors.js';
 import type { Call } from './call.js';
 
@@ -74,26 +74,4 @@ export function verifyChecksums(expected: Checksums, actual: Checksums): void {
 export function verifyBytes(expected: Checksums, bytes: Bytes): void {
   if (expected.md5 !== undefined) verifyChecksums(expected, { md5: md5(bytes) });
   if (expected.crc64 !== undefined) verifyChecksums(expected, { crc64: crc64Bytes(crc64(bytes)) });
-}
-
-/** Of a body on its way: the same chunks, and an error behind the last one if they were not what was announced. */
-export async function* verifiedStream(
-  chunks: AsyncIterable<Buffer>,
-  expected: Checksums,
-  length: number,
-): AsyncGenerator<Buffer> {
-  const hash = expected.md5 === undefined ? undefined : md5Stream(length);
-  let crc = 0n;
-  let done = false;
-  try {
-    for await (const chunk of chunks) {
-      await hash?.update(chunk);
-      if (expected.crc64 !== undefined) crc = crc64(chunk, crc);
-      yield chunk;
-    }
-    done = true;
-    verifyChecksums(expected, { md5: await hash?.digest(), crc64: crc64Bytes(crc) });
-  } finally {
-    if (!done) hash?.discard();
-  }
 }

@@ -1,6 +1,7 @@
 // `lazuli start`: serves until it is told to stop.
 
 import { mkdirSync } from 'node:fs';
+import { giveHeapRoom } from '../base/heap.js';
 import type { Finished } from '../http/exchange.js';
 import { AccessLog } from './access-log.js';
 import type { Given } from './command-line.js';
@@ -12,6 +13,7 @@ import { readSettings, type Settings } from './settings.js';
 import { Terminal } from './terminal.js';
 
 export async function runServer(command: string, given: Given): Promise<number> {
+  giveHeapRoom();
   const services = command === 'start' ? serviceNames : serviceNames.filter((name) => name === command);
   const settings = readSettings(given, process.env, services);
   const stopping = untilStopped();

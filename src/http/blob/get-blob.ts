@@ -1,7 +1,7 @@
 // Get Blob and what else reads one: properties, metadata.
 
 import { crc64, crc64Bytes } from '../../base/crc64.js';
-import { md5 } from '../../base/md5.js';
+import { md5 } from '../../base/digests.js';
 import * as blobs from '../../services/blob/blobs.js';
 import type { ByteSlice } from '../../services/blob/content.js';
 import type { BlobService } from '../../services/blob/service.js';

@@ -1,6 +1,6 @@
 // Get File: all of it or a range, with holes as zeros.
 
-import { md5 } from '../../base/md5.js';
+import { md5 } from '../../base/digests.js';
 import { invalidHeader } from '../../services/common/errors.js';
 import { type ReadFile, readFile } from '../../services/file/files.js';
 import type { FileService } from '../../services/file/service.js';

@@ -5,23 +5,15 @@
 // group waiting. Only who answers before the disk (SMB without write-through) has the commit wait instead.
 
 import { type Bytes, buffer } from '../../base/bytes.js';
-import { crc64 } from '../../base/crc64.js';
-import { type Md5Stream, md5, md5Stream } from '../../base/md5.js';
-import type { Extents, ExtentWriter, Written } from '../../extents/extents.js';
+import { type DigestKinds, type Digests, digestStream, digestsOf } from '../../base/digests.js';
+import type { Extents, Written } from '../../extents/extents.js';
 
 /** The largest content that lies in a row. */
 export const inlineBytes = 4096;
 
-export interface BodyOptions {
-  readonly md5?: boolean;
-  readonly crc64?: boolean;
+export interface BodyOptions extends DigestKinds {
   /** Not yet on disk when it is received: the commit that names it waits. */
   readonly syncLater?: boolean;
-}
-
-export interface Digests {
-  readonly md5?: Buffer;
-  readonly crc64?: bigint;
 }
 
 /** The body is longer or shorter than was said. */
@@ -84,11 +76,8 @@ export async function receive(
 }
 
 function inlineBody(bytes: Buffer, options: BodyOptions): Body {
-  const digests = {
-    ...(options.md5 ? { md5: md5(bytes) } : {}),
-    ...(options.crc64 ? { crc64: crc64(bytes) } : {}),
-  };
-  return new Body(bytes.length, digests, bytes.length === 0 ? { kind: 'empty' } : { kind: 'bytes', bytes });
+  const stored = bytes.length === 0 ? { kind: 'empty' as const } : { kind: 'bytes' as const, bytes };
+  return new Body(bytes.length, digestsOf(bytes, options), stored);
 }
 
 async function receiveExtent(
@@ -97,43 +86,23 @@ async function receiveExtent(
   length: number,
   options: BodyOptions,
 ): Promise<Body> {
-  const writer = await extents.write(length);
-  const md5 = options.md5 ? md5Stream(length) : undefined;
+  const digests = digestStream(options, length);
+  const writer = await extents.write(length, (bytes) => digests.update(bytes));
   try {
-    const sum = await copy(source, writer, length, md5, options.crc64 === true);
+    let received = 0;
+    for await (const chunk of source) {
+      received += chunk.length;
+      if (received > length) break;
+      const full = writer.append(chunk);
+      if (full) await full;
+    }
+    if (received !== length) throw new BodyLengthError(length, received);
     const written = await writer.finish();
     if (!options.syncLater) await written.synced;
-    const digests = {
-      ...(md5 ? { md5: await md5.digest() } : {}),
-      ...(sum === undefined ? {} : { crc64: sum }),
-    };
-    return new Body(length, digests, { kind: 'extent', written }, writer);
+    return new Body(length, await digests.digest(), { kind: 'extent', written }, writer);
   } catch (error) {
-    md5?.discard();
+    digests.discard();
     writer[Symbol.dispose]();
     throw error;
   }
-}
-
-/** Gives the CRC64, if it is asked for. */
-async function copy(
-  source: AsyncIterable<Bytes> | readonly Bytes[],
-  writer: ExtentWriter,
-  length: number,
-  md5: Md5Stream | undefined,
-  wantsCrc64: boolean,
-): Promise<bigint | undefined> {
-  let received = 0;
-  let sum = 0n;
-  for await (const chunk of source) {
-    received += chunk.length;
-    if (received > length) throw new BodyLengthError(length, received);
-    if (wantsCrc64) sum = crc64(chunk, sum);
-    const hashing = md5?.update(chunk);
-    const writing = writer.append(chunk);
-    if (hashing) await hashing;
-    if (writing) await writing;
-  }
-  if (received !== length) throw new BodyLengthError(length, received);
-  return wantsCrc64 ? sum : undefined;
 }
