@@ -23,8 +23,10 @@ const blob = `
   Get Blob Service Stats             s      r         -         reader        -
   Get User Delegation Key            -      -         -         reader        -
   Get Account Information            any    any       any       reader        -
-  Find Blobs by Tags                 o      f         f         owner         -
-  Blob Batch                         any    any       any       reader        -
+  Find Blobs by Tags                 o      f         -         owner         -
+  Find Blobs by Tags in Container    o      f         f         owner         -
+  Blob Batch                         any    any       -         reader        -
+  Blob Batch in Container            any    any       any       reader        -
   Create Container                   c      cw        -         contributor   -
   Get Container Properties           c      r         -         reader        container
   Get Container Metadata             c      r         -         reader        container
@@ -64,6 +66,7 @@ const blob = `
   Snapshot Blob                      o      cw        cw        contributor   -
   Query Blob Contents                o      r         r         reader        -
   Delete Blob                        o      d         d         contributor   -
+  Delete Blob Version                o      x         x         owner         -
   Undelete Blob                      o      w         w         contributor   -
   Set Blob Immutability Policy       o      i         i         owner         -
   Delete Blob Immutability Policy    o      i         i         owner         -
