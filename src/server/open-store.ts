@@ -14,7 +14,7 @@ import { Garbage } from '../services/common/garbage.js';
 import { createStore } from '../services/common/store.js';
 import { type ServerConfig, serviceNames } from './config.js';
 import { type DataFolder, dataFolder } from './data-folder.js';
-import { type Ground, openService, type ServedService } from './services.js';
+import { type Ground, openService, type ServedService, translateError } from './services.js';
 
 export interface OpenStore extends Ground {
   readonly engine: Engine;
@@ -45,10 +45,14 @@ export async function openStore(
     accounts: wanted,
     copySources = 'public',
   }: Pick<ServerConfig, 'data' | 'clock' | 'accounts' | 'copySources'>,
-  { failed = () => {}, wrote }: StoreEvents = {},
+  { failed: told = () => {}, wrote }: StoreEvents = {},
   opened: readonly ServiceName[] = serviceNames,
 ): Promise<OpenStore> {
   const folder = 'memory' in data ? undefined : dataFolder(data.location);
+  // A sweep that meets a full disk, or waits in vain, is no bug: its next round goes on where it stopped.
+  const failed = (error: unknown): void => {
+    if (translateError(error) === undefined) told(error);
+  };
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const one of closing.splice(0).reverse()) await one();

@@ -161,16 +161,18 @@ test('bytes beside an exclusive lock are read', async (t) => {
 
 test('handles of SMB are listed over REST and closed by force; the client meets FILE_CLOSED', async (t) => {
   const { client, file, smb } = await sideBySide(t);
-  const [kept, taken] = [
-    await openSmb(client, 'a.txt'),
-    await openSmb(client, 'a.txt', { share: 0, access: 0x80 }),
-  ];
+  const listed = async () => (await gives(file.get('comp=listhandles'), 200)).text;
+  const idsIn = (text: string) => [...text.matchAll(/<HandleId>(\d+)<\/HandleId>/g)].map(([, id = '']) => id);
+  const kept = await openSmb(client, 'a.txt');
+  const before = idsIn(await listed());
+  const taken = await openSmb(client, 'a.txt', { share: 0, access: 0x80 });
   await taken.lock(0, 1, 'shared');
-  const { text } = await gives(file.get('comp=listhandles'), 200);
-  const ids = [...text.matchAll(/<HandleId>(\d+)<\/HandleId>/g)].map(([, id = '']) => id);
+  const text = await listed();
+  const ids = idsIn(text);
   assert.equal(ids.length, 2);
+  const takenId = ids.find((id) => !before.includes(id)); // ids are random, and so is their order
   assert.match(text, /<ClientIp>127\.0\.0\.1:\d+<\/ClientIp>/);
-  const closed = await gives(file.put('comp=forceclosehandles', { 'x-ms-handle-id': ids[1] }), 200);
+  const closed = await gives(file.put('comp=forceclosehandles', { 'x-ms-handle-id': takenId }), 200);
   assert.equal(header(closed, 'x-ms-number-of-handles-closed'), '1');
   assert.equal(await taken.read(), 'FILE_CLOSED');
   assert.equal(await taken.close(), 'FILE_CLOSED');
