@@ -11,6 +11,7 @@
 // form of a path and an empty name.
 
 import { StorageError } from '../services/common/errors.js';
+import { webContainer } from '../services/common/names.js';
 import type { ServiceName } from './call.js';
 import { decodePath } from './uri.js';
 
@@ -39,6 +40,10 @@ const readers: Record<ServiceName, Reader> = { blob, queue, table, file };
 function blob(first: string, rest: string | undefined, query: ReadonlyMap<string, string>): Place {
   const container = decodePath(first);
   if (rest) return { resource: '/{container}/{blob}', container, name: decodePath(rest) };
+  // The root of a website is a page.
+  if (rest === '' && container === webContainer && query.get('restype') === undefined) {
+    return { resource: '/{container}/{blob}', container, name: '' };
+  }
   // Only these address a container; a slash behind it changes nothing.
   const restype = query.get('restype')?.toLowerCase();
   if (restype === 'container' || restype === 'account') {

@@ -11,6 +11,7 @@ import type { Inside, Operation } from '../operation.js';
 import { sourceRange } from '../ranges.js';
 import { writtenHeaders } from './blob-headers.js';
 import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { keyHeaders } from './customer-keys.js';
 import { requireNoBody } from './put-blob.js';
 import { changedBlobName, containerKey, guardsOf } from './requests.js';
 import { openSource } from './sources.js';
@@ -79,7 +80,7 @@ function appendedHeaders(call: Call, { blob, offset }: appendBlobs.Appended): st
   const headers = writtenHeaders(blob, call.version);
   headers.push('x-ms-blob-append-offset', String(offset));
   headers.push('x-ms-blob-committed-block-count', String(blob.appends ?? 0));
-  headers.push('x-ms-request-server-encrypted', 'true');
+  headers.push('x-ms-request-server-encrypted', 'true', ...keyHeaders(blob));
   return headers;
 }
 

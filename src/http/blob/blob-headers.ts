@@ -13,6 +13,7 @@ import { availableLease, type Lease, leaseProperties } from '../../services/comm
 import type { Identity } from '../auth/types.js';
 import type { Version } from '../call.js';
 import { addMetadata } from '../headers.js';
+import { keyHeaders } from './customer-keys.js';
 
 /** ETag and Last-Modified. */
 export function stampHeaders(stamp: Stamp): string[] {
@@ -60,7 +61,7 @@ export function blobHeaders(
   addContent(headers, blob, identity);
   if (version >= '2017-11-09') headers.push('x-ms-creation-time', formatHttpDate(stampToMs(blob.created)));
   addKept(headers, blob, address, version, now);
-  headers.push('x-ms-server-encrypted', 'true');
+  headers.push('x-ms-server-encrypted', 'true', ...keyHeaders(blob));
   if (blob.appends !== undefined) headers.push('x-ms-blob-committed-block-count', String(blob.appends));
   if (blob.type === 'PageBlob') headers.push(...sequenceHeader(blob));
   if (blob.sealed && version >= '2019-12-12') headers.push('x-ms-blob-sealed', 'true');

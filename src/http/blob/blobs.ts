@@ -15,6 +15,7 @@ import { conditionsOf } from '../condition-headers.js';
 import { metadataOf, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
 import { addVersion, sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
+import { keyHeaders } from './customer-keys.js';
 import { leaseAction, leaseAnswer } from './leases.js';
 import { pageBlobLength, sequenceChange } from './page-requests.js';
 import { blobAddress, changedBlobName, containerKey, contentHeadersOf, guardsOf } from './requests.js';
@@ -56,7 +57,7 @@ export async function setBlobMetadata(
   const name = changedBlobName(call);
   const blob = await blobs.setMetadata(store, containerKey(call), name, metadataOf(call), guards);
   const headers = writtenHeaders(blob, call.version);
-  headers.push('x-ms-request-server-encrypted', 'true');
+  headers.push('x-ms-request-server-encrypted', 'true', ...keyHeaders(blob));
   return { status: 200, headers };
 }
 

@@ -17,6 +17,7 @@ import { requireRoot, textOf } from '../xml-fields.js';
 import { parseXml, type XmlNode } from '../xml-parser.js';
 import { stampHeaders } from './blob-headers.js';
 import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { customerKeyOf, keyHeaders } from './customer-keys.js';
 import { created, requireNoBody } from './put-blob.js';
 import {
   blobAddress,
@@ -47,11 +48,12 @@ export async function putBlock(call: Call, service: BlobService): Promise<Answer
   const container = containerKey(call);
   const name = newBlobName(call);
   const id = blockIdOf(call);
-  const leaseId = leaseIdOf(call);
+  const guards = { leaseId: leaseIdOf(call), key: customerKeyOf(call) };
   if (call.body.declaredLength === 0) throw invalidHeader('Content-Length', '0');
   using received = await receiveBody(call, service, { limit: blockLimit(call.version), md5: false });
-  await blockBlobs.putBlock(service.store, container, name, id, received.body, leaseId);
+  await blockBlobs.putBlock(service.store, container, name, id, received.body, guards);
   const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
+  headers.push(...keyHeaders({ key: guards.key?.sha256 }));
   return { status: 201, headers };
 }
 
@@ -65,15 +67,16 @@ export async function putBlockFromUrl(
   const container = containerKey(call);
   const name = newBlobName(call);
   const id = blockIdOf(call);
-  const leaseId = leaseIdOf(call);
+  const guards = { leaseId: leaseIdOf(call), key: customerKeyOf(call) };
   requireNoBody(call);
   const source = await openSource(call, service, identity, inside, sourceRange(call), 'source');
   using received = await receiveSource(call, service, source, {
     limit: blockLimit(call.version),
     md5: false,
   });
-  await blockBlobs.putBlock(service.store, container, name, id, received.body, leaseId);
+  await blockBlobs.putBlock(service.store, container, name, id, received.body, guards);
   const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
+  headers.push(...keyHeaders({ key: guards.key?.sha256 }));
   return { status: 201, headers };
 }
 

@@ -2,11 +2,13 @@
 // anybody can name it.
 
 import { crc64Bytes } from '../../base/crc64.js';
+import { receiveEncrypted } from '../../services/blob/encryption.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { type Body, BodyLengthError, type BodyOptions, inlineBytes } from '../../services/common/body.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
 import { type Checksums, expectedChecksums, expectedSourceChecksums, verifyChecksums } from '../checksums.js';
+import { customerKeyOf } from './customer-keys.js';
 import type { SourceBytes } from './sources.js';
 
 const crc64Since = '2019-02-02';
@@ -32,10 +34,12 @@ export async function receiveBody(
   options: ReceiveOptions,
 ): Promise<Received> {
   const length = call.body.requireLength(options.limit);
-  const receive = async (wants: BodyOptions) =>
-    length <= inlineBytes
-      ? store.contents.store(await call.body.readAll(inlineBytes), wants)
-      : receiveLong(store.contents, call.body, length, wants);
+  const key = customerKeyOf(call);
+  const receive = async (wants: BodyOptions) => {
+    if (key !== undefined && length > 0) return exact(receiveEncrypted(store, call.body, length, wants, key));
+    if (length <= inlineBytes) return store.contents.store(await call.body.readAll(inlineBytes), wants);
+    return exact(store.contents.receive(call.body, length, wants));
+  };
   return verified(call, expectedChecksums(call), options, receive);
 }
 
@@ -49,7 +53,13 @@ export async function receiveSource(
   if (length > options.limit) {
     throw new StorageError('RequestBodyTooLarge', { details: { MaxLimit: String(options.limit) } });
   }
-  const receive = (wants: BodyOptions) => receiveLong(store.contents, body, length, wants);
+  const key = customerKeyOf(call);
+  const receive = (wants: BodyOptions) =>
+    exact(
+      key === undefined || length === 0
+        ? store.contents.receive(body, length, wants)
+        : receiveEncrypted(store, body, length, wants, key),
+    );
   return verified(call, expectedSourceChecksums(call), options, receive);
 }
 
@@ -80,14 +90,10 @@ async function verified(
   return { body, md5: sum, crc64, [Symbol.dispose]: () => body[Symbol.dispose]() };
 }
 
-async function receiveLong(
-  contents: BlobService['store']['contents'],
-  chunks: AsyncIterable<Buffer>,
-  length: number,
-  wants: BodyOptions,
-): Promise<Body> {
+/** A body of another length than was said is the sender's fault. */
+async function exact(receiving: Promise<Body>): Promise<Body> {
   try {
-    return await contents.receive(chunks, length, wants);
+    return await receiving;
   } catch (error) {
     if (error instanceof BodyLengthError) throw new StorageError('InvalidInput', { cause: error });
     throw error;

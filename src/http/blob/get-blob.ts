@@ -2,10 +2,12 @@
 
 import { crc64, crc64Bytes } from '../../base/crc64.js';
 import { md5 } from '../../base/digests.js';
+import { type BlobAddress, baseOf } from '../../services/blob/address.js';
+import type { BlobReader } from '../../services/blob/blobs.js';
 import * as blobs from '../../services/blob/blobs.js';
 import type { ByteSlice } from '../../services/blob/content.js';
 import type { BlobService } from '../../services/blob/service.js';
-import type { ContentReader } from '../../services/common/content-reader.js';
+import { ContentReader } from '../../services/common/content-reader.js';
 import { invalidHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
@@ -15,17 +17,29 @@ import type { Operation } from '../operation.js';
 import { contentRange, cutRange, lengthOf, readRange } from '../ranges.js';
 import { addTier, blobHeaders, md5Text, stampHeaders } from './blob-headers.js';
 import { blobAddress, containerKey, guardsOf } from './requests.js';
+import { servePage, websiteOf } from './website.js';
 
 const mostSummed = 4 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
-export async function getBlob(
+export function getBlob(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const site = websiteOf(call, service, identity);
+  if (site === undefined) return answerBlob(call, service, identity, operation, blobAddress(call));
+  return servePage(call, site, (name) => answerBlob(call, service, identity, operation, baseOf(name)));
+}
+
+async function answerBlob(
   call: Call,
   { store }: BlobService,
   identity: Identity,
   operation: Operation,
+  address: BlobAddress,
 ): Promise<Answer> {
-  const address = blobAddress(call);
   const range = readRange(call);
   const sum = wantedSum(call, range !== undefined);
   const select = (size: number): ByteSlice => {
@@ -67,10 +81,11 @@ function wantedSum(call: Call, hasRange: boolean): Summed | undefined {
 /** What lies in a row is sent at once, the rest as it is read. */
 function content(
   headers: string[],
-  reader: ContentReader | undefined,
+  reader: BlobReader | undefined,
   length: number,
 ): Pick<Answer, 'headers' | 'body'> {
-  const whole = reader === undefined ? nothing : reader.takeWhole();
+  const whole =
+    reader === undefined ? nothing : reader instanceof ContentReader ? reader.takeWhole() : undefined;
   if (whole !== undefined) return { headers, body: whole };
   headers.push('Content-Length', String(length));
   return { headers, body: reader };
@@ -78,7 +93,7 @@ function content(
 
 async function summed(
   headers: string[],
-  reader: ContentReader | undefined,
+  reader: BlobReader | undefined,
   sum: Summed,
 ): Promise<Pick<Answer, 'headers' | 'body'>> {
   const chunks: Buffer[] = [];
@@ -89,13 +104,24 @@ async function summed(
   return { headers, body };
 }
 
-export async function getBlobProperties(
+export function getBlobProperties(
+  call: Call,
+  service: BlobService,
+  identity: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const site = websiteOf(call, service, identity);
+  if (site === undefined) return answerProperties(call, service, identity, operation, blobAddress(call));
+  return servePage(call, site, (name) => answerProperties(call, service, identity, operation, baseOf(name)));
+}
+
+async function answerProperties(
   call: Call,
   { store }: BlobService,
   identity: Identity,
   operation: Operation,
+  address: BlobAddress,
 ): Promise<Answer> {
-  const address = blobAddress(call);
   const guards = guardsOf(call, operation, 'read');
   const { blob, now } = await blobs.readBlob(store, containerKey(call), address, guards);
   const headers = blobHeaders(blob, address, call.version, now, identity);

@@ -11,7 +11,6 @@ import { observeTier } from '../../services/blob/tier.js';
 import { invalidParameter, StorageError } from '../../services/common/errors.js';
 import { bareEtag, lastModifiedMs } from '../../services/common/etag.js';
 import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
-import type { Metadata } from '../../services/common/metadata.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
@@ -100,7 +99,7 @@ function entryElement(entry: ListedEntry, telling: Telling): string {
     name +
     keptElements(entry, telling) +
     parent('Properties', propertyElements(entry, telling)) +
-    (blob !== undefined && include.has('metadata') ? metadataElement(blob.metadata) : '') +
+    (blob !== undefined && include.has('metadata') ? metadataElement(blob) : '') +
     (blob?.tags !== undefined && include.has('tags') ? tagsElement(blob.tags) : '') +
     (telling.version >= '2020-06-12' ? '<OrMetadata />' : '');
   return parent('Blob', told);
@@ -160,6 +159,7 @@ function propertyElements(entry: BlobEntry, telling: Telling): string {
     lease +
     (blob.copy !== undefined && include.has('copy') ? copyElements(blob.copy) : '') +
     element('ServerEncrypted', 'true') +
+    optional('CustomerProvidedKeySha256', blob.key) +
     (deleted === undefined ? '' : deletedElements(deleted, telling.now)) +
     (blob.tags !== undefined && version >= '2019-12-12'
       ? element('TagCount', String(blob.tags.length))
@@ -226,6 +226,8 @@ function copyElements(copy: CopyState): string {
   );
 }
 
-function metadataElement(metadata: Metadata): string {
+/** Of a blob that is encrypted with a customer's key the metadata is told to nobody here. */
+function metadataElement({ metadata, key }: BlobRecord): string {
+  if (key !== undefined) return '<Metadata Encrypted="true" />';
   return parent('Metadata', metadata.map(([name, value]) => element(name, value)).join(''));
 }

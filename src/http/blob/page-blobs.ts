@@ -16,6 +16,7 @@ import { readRange, sourceRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
 import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { keyHeaders } from './customer-keys.js';
 import { pagesRange, sequenceConditions } from './page-requests.js';
 import { requireNoBody } from './put-blob.js';
 import { blobAddress, changedBlobName, containerKey, guardsOf } from './requests.js';
@@ -85,7 +86,7 @@ export async function putPageFromUrl(
 }
 
 function writtenPages(call: Call, blob: BlobRecord): string[] {
-  return [...writtenHeaders(blob, call.version), ...sequenceHeader(blob)];
+  return [...writtenHeaders(blob, call.version), ...sequenceHeader(blob), ...keyHeaders(blob)];
 }
 
 const mostRanges = 10_000;

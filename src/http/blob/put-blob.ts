@@ -10,6 +10,7 @@ import { requireHeader, wordHeader } from '../headers.js';
 import type { Inside, Operation } from '../operation.js';
 import { writtenHeaders } from './blob-headers.js';
 import { contentChecksumHeaders, receiveBody, receiveSource } from './bodies.js';
+import { keyHeaders } from './customer-keys.js';
 import { pageBlobLength, sequenceNumber } from './page-requests.js';
 import {
   bodyHeadersOf,
@@ -145,6 +146,6 @@ export function created(
   more: readonly string[],
 ): Answer {
   const headers = writtenHeaders(blob, call.version);
-  headers.push(...more, 'x-ms-request-server-encrypted', 'true');
+  headers.push(...more, 'x-ms-request-server-encrypted', 'true', ...keyHeaders(blob));
   return { status: 201, headers };
 }

@@ -28,6 +28,7 @@ import { conditionsOf } from '../condition-headers.js';
 import { flagHeader, metadataOf, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
 import { parameter } from '../parameters.js';
+import { customerKeyOf } from './customer-keys.js';
 
 export function containerKey(call: Call): ContainerKey {
   checkName('container', call.container);
@@ -79,7 +80,11 @@ export function leaseIdOf(call: Call): string | undefined {
 }
 
 export function guardsOf(call: Call, operation: Operation, kind: 'read' | 'write'): Guards {
-  return { conditions: conditionsOf(call, operation, kind), leaseId: leaseIdOf(call) };
+  return {
+    conditions: conditionsOf(call, operation, kind),
+    leaseId: leaseIdOf(call),
+    key: customerKeyOf(call),
+  };
 }
 
 export function createGuardsOf(
@@ -91,6 +96,7 @@ export function createGuardsOf(
   return {
     conditions: conditionsOf(call, operation, kind),
     leaseId: leaseIdOf(call),
+    key: customerKeyOf(call),
     mayOverwrite: identity.kind !== 'sas' || identity.permissions.includes('w'),
   };
 }
@@ -144,6 +150,7 @@ export function newBlobOf(call: Call, { store }: BlobService, headers: ContentHe
     tier: tierOf(call),
     immutability,
     legalHold,
+    key: customerKeyOf(call)?.sha256,
   };
 }
 

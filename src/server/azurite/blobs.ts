@@ -43,14 +43,9 @@ export async function importBlobs(run: Import): Promise<void> {
   for (const block of run.workspace.blocks) {
     if (!taken.has(pathOf(block.accountName, block.containerName))) continue;
     using body = await receive(store, run, block.persistency);
-    await putBlock(
-      store,
-      [block.accountName, block.containerName],
-      block.blobName,
-      block.name,
-      body,
-      undefined,
-    );
+    await putBlock(store, [block.accountName, block.containerName], block.blobName, block.name, body, {
+      leaseId: undefined,
+    });
     run.count('uncommitted blocks');
   }
 }

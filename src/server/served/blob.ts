@@ -5,6 +5,7 @@ import { fetchForeign } from '../../http/foreign-source.js';
 import { clearBlobs } from '../../services/blob/clear.js';
 import { containerAccess } from '../../services/blob/containers.js';
 import { openBlobService } from '../../services/blob/service.js';
+import { webContainer } from '../../services/common/names.js';
 import type { Ground, ServedService } from '../services.js';
 
 /** A source that says nothing for so long has gone. */
@@ -25,7 +26,9 @@ export async function open(ground: Ground): Promise<ServedService> {
     policies: async (account, name) => (await containerAccess(service.store, [account, name]))?.policies,
     publicAccess: async (account, name) => {
       const access = (await containerAccess(service.store, [account, name]))?.publicAccess;
-      return access === 'none' ? undefined : access;
+      if (access !== 'none') return access;
+      const { enabled } = ground.accounts.serviceSettings(account, 'blob').staticWebsite;
+      return name === webContainer && enabled ? 'blob' : undefined;
     },
     clear: (account) => clearBlobs(service.store, account),
   };

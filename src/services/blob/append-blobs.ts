@@ -4,6 +4,7 @@ import { assert } from '../../base/assert.js';
 import type { Transaction } from '../../collections/index.js';
 import type { Body } from '../common/body.js';
 import { StorageError } from '../common/errors.js';
+import { checkKey } from './encryption.js';
 import { admitWrite, checkOnline, checkType, existing, type Guards } from './guards.js';
 import {
   type BlobContent,
@@ -45,6 +46,7 @@ export function appendBlock(
     const lease = admitWrite(old, guards, tx.now);
     const length = old.length + body.length;
     checkAppend(old, length, conditions);
+    checkKey(old, guards.key);
     const content = await appendContent(store, tx, old, body);
     const { copy: _, ...kept } = old;
     const appends = (old.appends ?? 0) + 1;

@@ -10,6 +10,7 @@ import { checkMetadata, type Metadata } from '../common/metadata.js';
 import type { Tags } from '../common/tags-filter.js';
 import { type BlobAddress, findBlob } from './address.js';
 import { type ByteSlice, nameContent, noContent, openContent } from './content.js';
+import { type CustomerKey, checkKey, type EncryptedReader, openEncrypted } from './encryption.js';
 import {
   admitCreate,
   admitRead,
@@ -48,6 +49,8 @@ export interface NewBlob {
   readonly tier: AccessTier | undefined;
   readonly immutability?: ImmutabilityPolicy | undefined;
   readonly legalHold?: boolean | undefined;
+  /** The hash of the customer's key that the content is encrypted with. */
+  readonly key?: string | undefined;
 }
 
 type Found = BlobRecord | UncommittedBlob | undefined;
@@ -123,7 +126,7 @@ export function makeBlob(
   tx: Transaction,
   found: Found,
   type: BlobType,
-  { headers, metadata, tags, tier, immutability, legalHold }: NewBlob,
+  { headers, metadata, tags, tier, immutability, legalHold, key }: NewBlob,
   content: MadeContent,
 ): BlobRecord {
   const old = committed(found);
@@ -142,6 +145,7 @@ export function makeBlob(
     ...(named !== undefined && type === 'BlockBlob' ? { tier: named } : {}),
     ...(immutability === undefined ? {} : { immutability }),
     ...(legalHold ? { legalHold } : {}),
+    ...(key === undefined ? {} : { key }),
   };
 }
 
@@ -164,8 +168,10 @@ export interface ReadBlob {
   /** What was selected; nothing where only properties were asked for. */
   readonly slice: ByteSlice | undefined;
   /** Its bytes; nothing where it is empty. To be read to its end, or disposed. */
-  readonly reader: ContentReader | undefined;
+  readonly reader: BlobReader | undefined;
 }
+
+export type BlobReader = ContentReader | EncryptedReader;
 
 /** The blob as it is at one moment. `select` says which of its bytes are wanted, knowing how many there are. */
 export async function readBlob(
@@ -175,21 +181,33 @@ export async function readBlob(
   guards: Guards,
   select?: (length: number) => ByteSlice,
 ): Promise<ReadBlob> {
-  let reader: ContentReader | undefined;
+  let reader: BlobReader | undefined;
   try {
     return await store.run(async (tx) => {
       const id = await findContainer(store, tx, container, 'read');
       const blob = await findBlob(store, tx, id, address);
       if (select !== undefined) checkOnline(blob, tx.now);
       admitRead(blob, guards, tx.now);
+      checkKey(blob, guards.key);
       const slice = select?.(blob.length);
-      reader = slice && (await openContent(store, tx, blob.content, slice));
+      reader = slice && (await openBytes(store, tx, blob, slice, guards.key));
       return { blob, now: tx.now, slice, reader };
     });
   } catch (error) {
     reader?.[Symbol.dispose]();
     throw error;
   }
+}
+
+function openBytes(
+  store: BlobStore,
+  tx: Transaction,
+  { content }: BlobRecord,
+  slice: ByteSlice,
+  key: CustomerKey | undefined,
+): Promise<BlobReader | undefined> {
+  if (key === undefined) return openContent(store, tx, content, slice);
+  return openEncrypted(store, tx, content, slice, key);
 }
 
 export function setMetadata(
@@ -202,6 +220,7 @@ export function setMetadata(
   checkMetadata(metadata);
   return store.run(async (tx) => {
     const { place, old, lease } = await findForWrite(store, tx, container, name, guards);
+    checkKey(old, guards.key);
     const { copy: _, ...kept } = old;
     const stamp = tx.stamp(old.stamp);
     return changeVersion(store, tx, place, old, withLease({ ...kept, metadata, stamp }, lease), stamp);

@@ -13,6 +13,7 @@ import { findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
 import { type Block, blocksOf, contentOfBlocks, namesOf } from './block-lists.js';
 import { noteDue } from './due.js';
+import { checkKey } from './encryption.js';
 import {
   admitCreate,
   type CreateGuards,
@@ -40,6 +41,9 @@ import { discardUpload, hasEnded, uploadEnd, uploadFor } from './uploads.js';
 const mostUncommitted = 100_000;
 export const mostCommitted = 50_000;
 
+/** Put Block takes no conditions. */
+export type BlockGuards = Pick<Guards, 'leaseId' | 'key'>;
+
 /** Stores a block that nobody sees before it is committed. The ETag stays. */
 export async function putBlock(
   store: BlobStore,
@@ -47,10 +51,10 @@ export async function putBlock(
   name: string,
   blockId: string,
   body: Body,
-  leaseId: string | undefined,
+  guards: BlockGuards,
 ): Promise<void> {
   try {
-    await store.run((tx) => putBlockIn(store, tx, container, name, blockId, body, leaseId));
+    await store.run((tx) => putBlockIn(store, tx, container, name, blockId, body, guards));
   } catch (error) {
     if (error instanceof LimitError) throw new StorageError('BlockCountExceedsLimit');
     throw error;
@@ -64,7 +68,7 @@ async function putBlockIn(
   name: string,
   blockId: string,
   body: Body,
-  leaseId: string | undefined,
+  { leaseId, key: customerKey }: BlockGuards,
 ): Promise<void> {
   const key: BlobKey = [await findContainer(store, tx, container), name];
   const found = await store.blobs.get(tx, key, { lock: 'none', check: true });
@@ -75,7 +79,7 @@ async function putBlockIn(
   }
   const lease = useLease(found, leaseId, 'required', tx.now);
   if (blob !== undefined) checkType(blob, 'BlockBlob');
-  const upload = uploadFor(found?.upload, blockId, tx.now, () => tx.stamp());
+  const upload = uploadFor(found?.upload, blockId, customerKey?.sha256, tx.now, () => tx.stamp());
   if (upload !== found?.upload || lease !== found.lease) {
     const row = found ?? { format: 1 as const, type: 'uncommitted' as const, created: tx.stamp() };
     await store.blobs.set(tx, key, withLease<BlobRecord | UncommittedBlob>({ ...row, upload }, lease));
@@ -124,7 +128,9 @@ export function putBlockList(
     const old = committed(found);
     if (old !== undefined) checkType(old, 'BlockBlob');
     const upload = found?.upload && !hasEnded(found.upload, tx.now) ? found.upload : undefined;
-    const blocks = await chooseBlocks(store, tx, choices, upload, old);
+    if (upload !== undefined && choices.length > 0) checkKey(upload, guards.key);
+    const reusable = old?.key === guards.key?.sha256 ? old : undefined;
+    const blocks = await chooseBlocks(store, tx, choices, upload, reusable);
     const content = await contentOfBlocks(store, tx, blocks);
     const blob = withLease(makeBlob(tx, found, 'BlockBlob', fresh, content), lease);
     return replaceBlob(store, tx, place, found, blob);

@@ -11,6 +11,7 @@ import type { Tags } from '../common/tags-filter.js';
 import { type BlobAddress, findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
 import { nameContent, noContent, shareContent } from './content.js';
+import { checkKey } from './encryption.js';
 import {
   admitCreate,
   type CreateGuards,
@@ -133,6 +134,7 @@ function checkSource(
   now: number,
 ): void {
   checkConditions(conditions, 'copySource', original);
+  checkKey(original, undefined);
   if (tier === undefined || tier === 'Archive') checkOnline(original, now);
   if (blockBlobLimit === undefined) return;
   if (original.type !== 'BlockBlob') throw new StorageError('InvalidSourceBlobType');

@@ -4,12 +4,15 @@
 import { type Conditions, checkConditions } from '../common/conditions.js';
 import { orThrow, StorageError } from '../common/errors.js';
 import { availableLease, type Lease, type LeaseNeed, use } from '../common/lease.js';
+import type { CustomerKey } from './encryption.js';
 import type { BlobRecord, UncommittedBlob } from './model.js';
 import { observeTier } from './tier.js';
 
 export interface Guards {
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
+  /** The customer's key that the request carries. */
+  readonly key?: CustomerKey | undefined;
 }
 
 export interface CreateGuards extends Guards {

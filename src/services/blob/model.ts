@@ -86,6 +86,8 @@ export interface Upload {
   readonly id: number;
   /** All block ids of an upload have the same length. */
   readonly idLength: number;
+  /** The key that they are encrypted with. */
+  readonly key?: string;
   /** When a block last came, give or take `uploadTouchMs`: a week later they go. */
   readonly lastPut: number;
 }
@@ -161,6 +163,8 @@ export interface BlobRecord {
   readonly sequence?: bigint;
   readonly immutability?: ImmutabilityPolicy;
   readonly legalHold?: true;
+  /** The SHA-256, in Base64, of the customer's key that it is encrypted with (encryption.ts). */
+  readonly key?: string;
 }
 
 /** Blocks were put under this name, and no blob is there yet. It can be leased, deleted, and nothing else. */

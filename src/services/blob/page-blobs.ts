@@ -8,6 +8,7 @@ import { type Difference, differences, pageRanges, type Range, type Slice } from
 import { type BlobAddress, findBlob } from './address.js';
 import { findForWrite } from './blobs.js';
 import type { Pages } from './content.js';
+import { checkKey } from './encryption.js';
 import { admitRead, checkType, type Guards } from './guards.js';
 import {
   type BlobRecord,
@@ -39,6 +40,7 @@ export function putPages(
     const { place, old, lease } = await findForWrite(store, tx, container, name, guards);
     checkSequence(old, conditions);
     checkType(old, 'PageBlob');
+    checkKey(old, guards.key);
     if (range.end > old.length) throw new StorageError('InvalidPageRange');
     const state = stateOf(pagesOf(old));
     if (body === undefined) await store.maps.clear(tx, state, range);

@@ -5,6 +5,7 @@ import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import type { BlobAddress, KeptAddress } from './address.js';
 import { forkContent } from './content.js';
+import { checkKey } from './encryption.js';
 import { admitWrite, checkOnline, committed, existing, type Guards, useLease } from './guards.js';
 import { asKept, changeVersion, isLive, removeBlob, removeKept } from './history.js';
 import {
@@ -40,6 +41,7 @@ export function snapshotBlob(
     const old = existing(await store.blobs.get(tx, place.key, { lock: 'update' }));
     checkOnline(old, tx.now);
     admitWrite(old, guards, tx.now, 'checked');
+    checkKey(old, guards.key);
     const stamp = tx.stamp(old.stamp);
     const { kept, current } = await forkContent(store, tx, old.content);
     const base = { ...asKept(old), content: kept };

@@ -21,12 +21,14 @@ const sweepAtOnce = 200;
 export function uploadFor(
   upload: Upload | undefined,
   blockId: string,
+  key: string | undefined,
   now: number,
   newId: () => number,
 ): Upload {
   if (upload === undefined || hasEnded(upload, now)) {
-    return { id: newId(), idLength: blockId.length, lastPut: now };
+    return { id: newId(), idLength: blockId.length, lastPut: now, ...(key === undefined ? {} : { key }) };
   }
+  if (upload.key !== key) throw new StorageError('BlobCustomerSpecifiedEncryptionMismatch');
   if (upload.idLength !== blockId.length) throw new StorageError('InvalidBlobOrBlock');
   return now - upload.lastPut < touchMs ? upload : { ...upload, lastPut: now };
 }

@@ -36,13 +36,21 @@ export class Body implements Disposable {
   readonly length: number;
   readonly digests: Digests;
   readonly stored: StoredBody;
+  /** So many bytes of what is stored come before the content: what it was encrypted with, for instance. */
+  readonly prefix: number;
   readonly #writer: Disposable | undefined;
 
-  constructor(length: number, digests: Digests, stored: StoredBody, writer?: Disposable) {
+  constructor(length: number, digests: Digests, stored: StoredBody, writer?: Disposable, prefix = 0) {
     this.length = length;
     this.digests = digests;
     this.stored = stored;
+    this.prefix = prefix;
     this.#writer = writer;
+  }
+
+  /** The same bytes, of which the first are not content; its digests are those of what the client sent. */
+  behind(prefix: number, digests: Digests): Body {
+    return new Body(this.length - prefix, digests, this.stored, this.#writer, prefix);
   }
 
   [Symbol.dispose](): void {

@@ -69,23 +69,23 @@ export class Contents {
       case 'empty':
         return undefined;
       case 'bytes': {
-        const extent = { segment: inlineSegment, offset: tx.stamp(), length: body.length };
+        const extent = { segment: inlineSegment, offset: tx.stamp(), length: stored.bytes.length };
         await this.#rows.extents.set(tx, extentKey(extent), [stored.bytes, 0]);
-        return { extent, offset: 0, length: body.length };
+        return { extent, offset: body.prefix, length: body.length };
       }
       case 'extent': {
         const { extent, synced } = stored.written;
         tx.after(synced);
         await this.#rows.extents.set(tx, extentKey(extent), [extent.length, 0]);
         await this.#rows.live.add(tx, extent.segment, takes(extent));
-        return { extent, offset: 0, length: body.length };
+        return { extent, offset: body.prefix, length: body.length };
       }
     }
   }
 
   /** A body as a slice of a map: short ones lie in the map's own row. */
   async source(tx: Transaction, body: Body): Promise<Source> {
-    if (body.stored.kind === 'bytes') return body.stored;
+    if (body.stored.kind === 'bytes' && body.prefix === 0) return body.stored;
     const piece = await this.name(tx, body);
     assert(piece, 'a slice is not empty');
     return { kind: 'extent', extent: piece.extent, offset: piece.offset };

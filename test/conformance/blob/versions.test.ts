@@ -128,7 +128,8 @@ test('immutability: a policy and a hold keep a blob from being changed', async (
     settings: { versioning: true, versionLevelImmutability: true },
     content: 'v1',
   });
-  const until = (days: number) => new Date(Date.now() + days * 24 * 3600 * 1000).toUTCString();
+  const began = Date.now();
+  const until = (days: number) => new Date(began + days * 24 * 3600 * 1000).toUTCString();
   const policy = (days: number, mode?: string) =>
     blob.put('comp=immutabilityPolicies', {
       'x-ms-immutability-policy-until-date': until(days),
