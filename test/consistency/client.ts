@@ -4,8 +4,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seededRandom } from '#src/base/random.js';
+import type { Ports } from '../support/restartable.js';
 import { writeLine } from './history.js';
-import type { Ports } from './program.js';
 import { Sender } from './sender.js';
 import type { Place } from './thread.js';
 import { act } from './work.js';

@@ -6,10 +6,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Program } from '../support/restartable.js';
 import type { FaultName } from './faults.js';
 import { isUnknown } from './history.js';
 import { describe } from './picture.js';
-import { Program } from './program.js';
 import { mountSmallDisk, runRound, unmountSmallDisk } from './round.js';
 
 const seed = Number(process.env.LAZULI_SEED ?? 1);

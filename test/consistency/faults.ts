@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { remote } from '#src/server/admin/client.js';
 import { dataFolder } from '#src/server/data-folder.js';
-import type { Program } from './program.js';
+import type { Program } from '../support/restartable.js';
 
 export interface FaultContext {
   readonly program: Program;

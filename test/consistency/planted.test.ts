@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Program } from '../support/restartable.js';
 import type { Recorded } from './history.js';
 import { judgeRound } from './judge.js';
 import { describe } from './picture.js';
-import { Program } from './program.js';
 import type { QueueResult } from './queue-checker.js';
 import { runRound } from './round.js';
 

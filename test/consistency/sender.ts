@@ -1,7 +1,7 @@
 // Requests whose outcome may stay unknown. Nothing is retried; connections are dropped on purpose now and then.
 
 import http from 'node:http';
-import type { Ports } from './program.js';
+import type { Ports } from '../support/restartable.js';
 
 export interface SenderOptions {
   readonly ports: Ports;

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '#src/base/random.js';
+import { Program } from '../support/restartable.js';
 import { type FaultName, faults } from './faults.js';
 import { isUnknown, writeLine } from './history.js';
 import { describe } from './picture.js';
-import { Program } from './program.js';
 import { mountSmallDisk, type RoundReport, runRound, unmountSmallDisk } from './round.js';
 
 const { values } = parseArgs({

@@ -1,17 +1,18 @@
 // The built program as a process of its own, that can be killed, paused and started again on the same folder and ports.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { programPath as main } from './program.js';
 
 export interface Ports {
   readonly blob: number;
   readonly queue: number;
   readonly table: number;
+  readonly file: number;
 }
 
-const main = join(import.meta.dirname, '../../../dist/server/main.js');
 const readyWithinMs = 30_000;
 
 export class Program {
@@ -29,8 +30,8 @@ export class Program {
   }
 
   static async start(location: string): Promise<Program> {
-    const [blob = 0, queue = 0, table = 0] = await freePorts(3);
-    const program = new Program(location, { blob, queue, table });
+    const [blob = 0, queue = 0, table = 0, file = 0] = await freePorts(4);
+    const program = new Program(location, { blob, queue, table, file });
     await program.start();
     return program;
   }
@@ -40,13 +41,13 @@ export class Program {
   }
 
   async start(): Promise<void> {
-    const { blob, queue, table } = this.ports;
-    const ports = Object.entries({ blob, queue, table, file: 0, smb: 0, admin: 0 });
+    const ports = Object.entries({ ...this.ports, smb: 0, admin: 0 });
     const args = ports.flatMap(([name, port]) => [`--${name}Port`, String(port)]);
     const child = spawn(
       process.execPath,
       [main, '--location', this.location, '--silent', '--testing', ...args],
       {
+        env: ownEnvironment(),
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
@@ -68,6 +69,20 @@ export class Program {
       child.once('exit', () => clearTimeout(late));
       child.stdout.once('data', () => clearTimeout(late));
     });
+  }
+
+  get hasEnded(): boolean {
+    return this.#child?.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** What it holds in memory of its own, without mapped files; 0 where that cannot be told. */
+  get memoryBytes(): number {
+    try {
+      const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+      return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+    } catch {
+      return 0;
+    }
   }
 
   /** As a power cut would, but for what the system has in its caches. */
@@ -100,6 +115,11 @@ export class Program {
     child.kill(signal);
     return ended;
   }
+}
+
+/** Without the variables of the tests: LAZULI_SEED would be the program's --seed. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LAZULI_')));
 }
 
 async function freePorts(count: number): Promise<number[]> {
