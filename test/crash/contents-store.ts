@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { type Dictionary, StateManager } from '#src/collections/index.js';
-import { type Extents, openExtents } from '#src/extents/extents.js';
+import { type Extents, type ExtentsOptions, openExtents } from '#src/extents/extents.js';
 import { type ContentRows, openContentRows, type PackedPiece } from '#src/services/common/content-rows.js';
 import { type ContentStore, openContentStore } from '#src/services/common/content-store.js';
 import { createStore, type Store } from '#src/services/common/store.js';
@@ -25,12 +25,13 @@ export interface OwnedContents extends ContentStore, AsyncDisposable {
 export async function openOwnedContents(
   folder: string,
   report: (error: unknown) => void,
+  { extentsAt = join(folder, 'extents'), ...options }: Partial<ExtentsOptions> & { extentsAt?: string } = {},
 ): Promise<OwnedContents> {
   const state = await StateManager.open({ location: join(folder, 'store') });
   const store = createStore(state);
   const extents = await openExtents(
-    { location: join(folder, 'extents') },
-    { clock: state.engine.clock, segmentBytes: 1024 * 1024 },
+    { location: extentsAt },
+    { clock: state.engine.clock, segmentBytes: 1024 * 1024, ...options },
   );
   const content = await openContentStore(store, extents, report);
   return {
