@@ -60,6 +60,7 @@ export class Connection {
   preauthHash: Buffer | undefined;
   readonly #frames = new Frames(bytesBeforeNegotiate);
   readonly #waiting = new Set<Waiting>();
+  readonly #pauses = new Set<() => void>();
   #nextAsyncId = 1n;
   #received = 0;
   #inFlightBytes = 0;
@@ -89,6 +90,19 @@ export class Connection {
     this.#stopTimer();
     if (this.#closed) return;
     this.#stopTimer = ms === undefined ? () => {} : this.server.schedule(ms, () => this.close());
+  }
+
+  /** Lets time pass, less of it if the connection ends: a server that stops waits for nobody's penalty. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        stop();
+        this.#pauses.delete(end);
+        resolve();
+      };
+      const stop = this.server.schedule(ms, end);
+      this.#pauses.add(end);
+    });
   }
 
   /** From here on messages may be as long as the dialect allows. */
@@ -304,6 +318,7 @@ export class Connection {
     this.#stopTimer();
     this.socket.destroy();
     this.cancelAll(undefined);
+    for (const end of [...this.#pauses]) end();
     for (const session of [...this.sessions.values()]) this.server.track(endSession(this, session));
     this.server.forget(this);
   }

@@ -183,6 +183,21 @@ test('connections of one address are bounded', async (t) => {
   await closes(await SmbClient.connect(port));
 });
 
+test('a server that stops does not wait for answers that are late as a penalty', async (t) => {
+  const asked: number[] = [];
+  const schedule = (ms: number) => {
+    asked.push(ms);
+    return () => {};
+  };
+  const { client, close } = await given(t, { ...unsigned, schedule });
+  await client.negotiate();
+  for (let attempt = 1; attempt < 10; attempt++) answers(await client.logOn('wrong'), 'LOGON_FAILURE');
+  const late = client.logOn('wrong');
+  while (!asked.includes(1000)) await new Promise((resolve) => setImmediate(resolve));
+  await close();
+  assert.equal(await late, undefined);
+});
+
 test('a client that says nothing is sent away, first after 10 s, then after 30 s', async (t) => {
   const timers: { ms: number; run: () => void }[] = [];
   const schedule = (ms: number, run: () => void) => {

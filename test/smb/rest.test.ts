@@ -5,29 +5,14 @@ import { type TestContext, test } from 'node:test';
 import { cells } from '#src/base/cells.suite.js';
 import { access, share as shareMode } from '#src/services/file/access.js';
 import { header } from '../support/given-file.js';
-import {
-  givenFile,
-  modeOf,
-  outcome,
-  request,
-  requests,
-  sharing,
-  violation,
-} from '../support/rest-requests.js';
+import { modeOf, outcome, request, requests, sharing, violation } from '../support/rest-requests.js';
 import { gives, refuses } from '../support/server.js';
+import { sideBySide as both } from '../support/side-by-side.js';
 import { connectSmb, openSmb, oplocks, statusOf, tryOpen } from '../support/smb-files.js';
-import { startSmb } from '../support/smb-server.js';
 
 async function sideBySide(t: TestContext) {
-  const files = await givenFile(t);
-  const smb = await startSmb({ settings: { signingRequired: false } }, files.service);
-  t.after(async () => {
-    await smb.close();
-    assert.deepEqual(smb.bugs, []);
-    const { files: open, handles, locks, caches } = smb.opens.counters;
-    assert.deepEqual({ open, handles, locks, caches }, { open: 0, handles: 0, locks: 0, caches: 0 });
-  });
-  return { ...files, smb, client: await connectSmb(smb.port) };
+  const it = await both(t);
+  return { ...it, client: await connectSmb(it.smb.port) };
 }
 
 for (const { row, column, cell } of cells(sharing)) {
@@ -161,22 +146,23 @@ test('bytes beside an exclusive lock are read', async (t) => {
 
 test('handles of SMB are listed over REST and closed by force; the client meets FILE_CLOSED', async (t) => {
   const { client, file, smb } = await sideBySide(t);
-  const listed = async () => (await gives(file.get('comp=listhandles'), 200)).text;
-  const idsIn = (text: string) => [...text.matchAll(/<HandleId>(\d+)<\/HandleId>/g)].map(([, id = '']) => id);
+  const shown = async () => {
+    const { text } = await gives(file.get('comp=listhandles'), 200);
+    assert.match(text, /<ClientIp>127\.0\.0\.1:\d+<\/ClientIp>/);
+    return [...text.matchAll(/<HandleId>(\d+)<\/HandleId>/g)].map(([, id]) => id);
+  };
+  const taken = await openSmb(client, 'a.txt');
+  const [id] = await shown();
   const kept = await openSmb(client, 'a.txt');
-  const before = idsIn(await listed());
-  const taken = await openSmb(client, 'a.txt', { share: 0, access: 0x80 });
-  await taken.lock(0, 1, 'shared');
-  const text = await listed();
-  const ids = idsIn(text);
-  assert.equal(ids.length, 2);
-  const takenId = ids.find((id) => !before.includes(id)); // ids are random, and so is their order
-  assert.match(text, /<ClientIp>127\.0\.0\.1:\d+<\/ClientIp>/);
-  const closed = await gives(file.put('comp=forceclosehandles', { 'x-ms-handle-id': takenId }), 200);
+  assert.equal((await shown()).length, 2);
+  assert.equal(await taken.lock(0, 1, 'shared'), 'SUCCESS');
+  await refuses(file.write('x'), 409, 'FileLockConflict');
+  const closed = await gives(file.put('comp=forceclosehandles', { 'x-ms-handle-id': id }), 200);
   assert.equal(header(closed, 'x-ms-number-of-handles-closed'), '1');
   assert.equal(await taken.read(), 'FILE_CLOSED');
   assert.equal(await taken.close(), 'FILE_CLOSED');
-  assert.equal(await kept.read(), 'hello world');
+  await gives(file.write('x'), 201);
+  assert.equal(await kept.read(), 'xello world');
   assert.equal(smb.opens.counters.handles, 1);
   await kept.close();
 });

@@ -1,9 +1,11 @@
 // An SMB server for tests, on a file service in memory, or on one that is given.
 
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import type { TestContext } from 'node:test';
 import type { Opens } from '#src/services/file/opens.js';
 import type { FileService } from '#src/services/file/service.js';
-import { type SmbOptions, SmbServer } from '#src/smb/server.js';
+import { type SmbOptions, SmbServer, type SmbSettings } from '#src/smb/server.js';
 import { account, givenFiles } from './file-service.js';
 
 export { account };
@@ -46,4 +48,21 @@ export async function startSmb(options: Partial<SmbOptions> = {}, service?: Give
     if (service === undefined) await files[Symbol.asyncDispose]?.();
   };
   return { server, opens, port, bugs, close };
+}
+
+/** Starts a server; when the test is over everything that was open on it must be gone. */
+export async function givenSmb(t: TestContext, settings: Partial<SmbSettings> = {}): Promise<TestServer> {
+  const started = await startSmb({ settings });
+  t.after(async () => {
+    await started.close();
+    assert.deepEqual(started.bugs, []);
+    const { connections, sessions, trees, opens, watches } = started.server.counters;
+    assert.deepEqual(
+      { connections, sessions, trees, opens, watches },
+      { connections: 0, sessions: 0, trees: 0, opens: 0, watches: 0 },
+    );
+    const { files, handles, locks, caches } = started.opens.counters;
+    assert.deepEqual({ files, handles, locks, caches }, { files: 0, handles: 0, locks: 0, caches: 0 });
+  });
+  return started;
 }

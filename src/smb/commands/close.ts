@@ -25,7 +25,12 @@ export async function close(call: Call): Promise<Reply> {
   const open = openOf(call, request.fileId);
   const asked = (request.flags & postQuery) !== 0 && open.kind === 'file';
   const node = asked ? await open.volume.node(open.file) : undefined;
-  await closeOpen(call.connection.server, sessionOf(call), open);
+  try {
+    // A client that has closed a file believes that it is safe. If it is not, the handle is gone all the same.
+    if (open.kind === 'file') await open.volume.flush(open.file);
+  } finally {
+    await closeOpen(call.connection.server, sessionOf(call), open);
+  }
   return {
     body: closeResponse.make({ flags: node ? postQuery : 0, ...(node ? createFields(node) : nothing) }),
   };

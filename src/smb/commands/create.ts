@@ -33,7 +33,7 @@ import { sendBreak } from './oplock-break.js';
 
 // biome-ignore format: a table
 export const option = {
-  directory: 0x1, nonDirectory: 0x40, deleteOnClose: 0x1000,
+  directory: 0x1, writeThrough: 0x2, nonDirectory: 0x40, deleteOnClose: 0x1000,
   unsupported: 0x80 | 0x2000 | 0x100000,
 } as const;
 // biome-ignore format: a table

@@ -9,6 +9,7 @@ import { Refused } from '../status.js';
 import { change } from '../watches.js';
 import { readRequest, readResponse, writeRequest, writeResponse } from '../wire/files.js';
 import { headerSize } from '../wire/struct.js';
+import { option } from './create.js';
 import { checkCharge, maxSize } from './sizes.js';
 
 const longestFile = 2n ** 63n - 1n;
@@ -67,7 +68,8 @@ export async function write(call: Call): Promise<Reply> {
     if (request.channel !== 0 || request.channelLength !== 0) throw new Refused('INVALID_PARAMETER');
     needAccess(open, access.writeData | access.appendData);
     if (data.length > 0) await writeBytes(call, open, await writeOffset(open, request.offset), data);
-    if (request.flags & writeThrough) await open.volume.flush(open.file);
+    if (request.flags & writeThrough || open.options & option.writeThrough)
+      await open.volume.flush(open.file);
   }
   return { body: writeResponse.make({ count: data.length, remaining: 0 }) };
 }

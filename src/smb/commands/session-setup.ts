@@ -87,7 +87,7 @@ async function refuseSession(
   if (outcome === 'malformed') throw new Refused('INVALID_PARAMETER');
   server.failedLogons.fail(address, server.now());
   const delayMs = server.failedLogons.delayMs(address, server.now());
-  if (delayMs > 0) await new Promise<void>((resolve) => server.schedule(delayMs, resolve));
+  if (delayMs > 0) await connection.pause(delayMs);
   throw new Refused('LOGON_FAILURE');
 }
 
