@@ -29,6 +29,14 @@ interface Totals {
   readonly problems: string[];
 }
 
+/** Told to stop: the round is finished, the report printed, the disk unmounted. */
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    isInterrupted = true;
+  });
+}
+
 const names = Object.keys(faults) as FaultName[];
 const roundMs = 5000;
 
@@ -49,7 +57,7 @@ async function torture(minutes: number, seed: number, output: string): Promise<T
   const program = await Program.start(join(disk, 'data'));
   const until = Date.now() + minutes * 60_000;
   try {
-    while (Date.now() < until) {
+    while (Date.now() < until && !isInterrupted) {
       const round = ++totals.rounds;
       const chosen = Array.from(
         { length: Math.floor(random() * 4) },
