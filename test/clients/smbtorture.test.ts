@@ -36,7 +36,6 @@ const cannot: Readonly<Record<string, string>> = {
   'oplock.batch26': 'uses a named stream',
   'oplock.stream1': 'uses a named stream',
   'timestamps.test_close_not_attrib': 'uses a slash in a name',
-  'timestamps.freeze-thaw': 'not right yet',
   'timestamps.delayed-write-vs-seteof': 'expects write times two seconds late',
   'timestamps.delayed-write-vs-flush': 'expects write times two seconds late',
   'timestamps.delayed-write-vs-setbasic': 'expects write times two seconds late',

@@ -91,7 +91,8 @@ async function setBasic(call: Call, open: FileOpen, bytes: Buffer): Promise<void
       ...(wanted.written > 0n ? { written: wanted.written } : {}),
       ...(wanted.attributes === 0 ? {} : { attributes: newAttributes(node, wanted.attributes) }),
     };
-    const changed = wanted.changed > 0n ? wanted.changed : open.frozen.changed ? node.changed : tx.now;
+    const keeps = open.frozen.changed || wanted.changed === thaw;
+    const changed = wanted.changed > 0n ? wanted.changed : keeps ? node.changed : tx.now;
     await tx.update(open.file, { ...fields, changed });
   });
   await postModified(call, open, basicKinds(wanted));
