@@ -5,12 +5,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import { cells } from '#src/base/cells.suite.js';
-import { missing } from '../support/programs.js';
+import { ticksOf } from '#src/services/file/file-system.js';
+import { snapshotName } from '#src/smb/previous-versions.js';
+import { missing, succeeds } from '../support/programs.js';
 import { outcome, request, sharing, violation } from '../support/rest-requests.js';
 import { gives, refuses } from '../support/server.js';
 import { type SideBySide, sideBySide } from '../support/side-by-side.js';
 import { account, accountKey } from '../support/smb-server.js';
 
+const smbclient = '/usr/bin/smbclient';
 const smbtorture = '/usr/bin/smbtorture';
 const skip = missing(smbtorture);
 
@@ -53,4 +56,15 @@ test('REST breaks the oplocks of smbtorture: it closes, or it keeps the file', {
   await refuses(held('shared_noclose').delete(), 409, 'SharingViolation');
   await gives(held('shared_close').delete(), 202);
   assert.equal(it.smb.opens.counters.breaks >= 4, true);
+});
+
+test('smbclient reads a previous version', {
+  skip: missing(smbclient),
+}, async (t) => {
+  const it = await sideBySide(t, { signed: true });
+  const version = snapshotName(ticksOf(Date.parse(await it.share.snapshot())));
+  await gives(it.file.write('HELLO'), 201);
+  const login = ['-p', String(it.smb.port), '-U', `localhost\\${account}%${accountKey}`];
+  const run = (commands: string) => succeeds(smbclient, ['//127.0.0.1/files', ...login, '-c', commands]);
+  assert.match(await run(`get ${version}\\a.txt -; get a.txt -`), /^hello world[\s\S]*HELLO world/);
 });

@@ -103,7 +103,7 @@ const inapplicable: Readonly<Record<string, string>> = {
   'multichannel, session.bind*': 'several connections for a session',
   'session.expire*': 'Kerberos',
   streams: 'named streams',
-  twrp: 'previous versions by path',
+  twrp: 'a snapshot that is made by hand first',
 };
 
 interface Outcome {

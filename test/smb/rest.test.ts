@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { cells } from '#src/base/cells.suite.js';
 import { access, share as shareMode } from '#src/services/file/access.js';
+import { ticksOf } from '#src/services/file/file-system.js';
+import { snapshotName } from '#src/smb/previous-versions.js';
 import { header } from '../support/given-file.js';
 import { modeOf, outcome, request, requests, sharing, violation } from '../support/rest-requests.js';
 import { gives, refuses } from '../support/server.js';
@@ -231,4 +233,26 @@ test('REST takes a share away: its handles are closed, the client is told so', a
   assert.equal(smb.opens.counters.handles, 0);
   assert.equal(await handle.read(), 'FILE_CLOSED');
   assert.equal(statusOf(await tryOpen(client, 'a.txt')), 'NETWORK_NAME_DELETED');
+});
+
+test('a snapshot that REST took is a previous version over SMB, read-only', async (t) => {
+  const { client, file, share } = await sideBySide(t);
+  const taken = Date.parse(await share.snapshot());
+  await gives(file.write('HELLO'), 201);
+  const version = (at: number) => snapshotName(ticksOf(at));
+  const old = await openSmb(client, `${version(taken)}\\a.txt`, { access: access.readData });
+  assert.equal(await old.read(), 'hello world');
+  await gives(file.delete(), 202);
+  assert.equal(await old.read(), 'hello world');
+  assert.equal(await old.close(), 'SUCCESS');
+  const opened = async (path: string, mask: number = access.readData) =>
+    statusOf(await tryOpen(client, path, { access: mask }));
+  assert.equal(await opened('a.txt'), 'OBJECT_NAME_NOT_FOUND');
+  assert.equal(await opened(version(taken)), 'SUCCESS', 'its root');
+  assert.equal(await opened(`${version(taken)}\\a.txt`, access.writeData), 'ACCESS_DENIED');
+  assert.equal(await opened(`${version(taken)}\\new`), 'OBJECT_NAME_NOT_FOUND');
+  assert.equal(await opened(`${version(taken - 1000)}\\a.txt`), 'OBJECT_NAME_NOT_FOUND');
+  assert.equal(await opened('@GMT-2026.13.41-99.00.00\\a.txt'), 'OBJECT_NAME_NOT_FOUND');
+  const created = await tryOpen(client, `${version(taken)}\\new`, { disposition: 'create' });
+  assert.equal(statusOf(created), 'MEDIA_WRITE_PROTECTED');
 });

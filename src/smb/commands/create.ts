@@ -2,7 +2,7 @@
 
 import { allAccess, attribute } from '../../services/file/access.js';
 import type { BreakNotice } from '../../services/file/caches.js';
-import { type FileNode, ticksOf } from '../../services/file/file-system.js';
+import { type FileNode, ticksOf, type Volume } from '../../services/file/file-system.js';
 import {
   type Disposition,
   maximalAccess,
@@ -16,6 +16,7 @@ import { fileContext } from '../file-context.js';
 import { isReservedName, type ParsedPath, parsePath, readName } from '../names.js';
 import { type FileOpen, fileIdBytes } from '../open.js';
 import { openPipe } from '../pipes/pipe.js';
+import { versionOf, volumeOf } from '../previous-versions.js';
 import type { Session, Tree } from '../session.js';
 import { Refused, type Status } from '../status.js';
 import { closeHandle } from '../teardown.js';
@@ -112,14 +113,15 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
   const { request, contexts, parsed, session, tree } = opening;
   const { server } = call.connection;
   const disposition = dispositions[request.disposition] as Disposition;
-  const name = parsed.path.at(-1) ?? '';
-  if (isReservedName(name)) throw new Refused('OBJECT_NAME_INVALID');
+  const { path, snapshot } = versionOf(parsed.path, contexts.get('TWrp'));
+  if (isReservedName(path.at(-1) ?? '')) throw new Refused('OBJECT_NAME_INVALID');
+  const volume = await volumeOf(call, tree, snapshot);
 
   const id = newFileId(call, session);
-  const context = fileContext(call, tree.volume);
+  const context = fileContext(call, volume);
   const owner = handleOwner(call, session, id);
   const opened = await openFile(context, {
-    ...{ id, disposition, owner, path: parsed.path, kind: kindOf(request, parsed) },
+    ...{ id, disposition, owner, path, kind: kindOf(request, parsed) },
     access: specificAccess(request.desiredAccess),
     maximum: (request.desiredAccess & maximumAllowed) !== 0,
     share: request.shareAccess,
@@ -132,20 +134,20 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
   const handle = server.opens.handle(id);
   if (!handle) throw new Refused('FILE_CLOSED');
   if (session.ended || !session.trees.has(tree.id)) {
-    await closeHandle(server, tree.volume, handle);
+    await closeHandle(server, volume, handle);
     throw new Refused('FILE_CLOSED');
   }
   const open: FileOpen = {
-    ...{ kind: 'file', id, tree, volume: tree.volume, handle, file: node.id, directory: node.directory },
+    ...{ kind: 'file', id, tree, volume, handle, file: node.id, directory: node.directory },
     ...{ access: opened.access, options: request.options, position: 0n },
     ...{ frozen: { written: false, changed: false }, listing: undefined, watch: undefined },
   };
   session.opens.set(id, open);
-  await server.watches.post(tree.volume, openChanges(opened));
+  await server.watches.post(volume, openChanges(opened));
   call.chain.fileId = fileIdBytes(id);
   call.chain.createFailure = undefined;
   const cache = cacheReply(opened.cache, contexts.get('RqLs'));
-  const extra = [...cache.contexts, ...answerContexts(contexts, node, tree)];
+  const extra = [...cache.contexts, ...answerContexts(contexts, node, volume)];
   return {
     body: createResponse.make({
       ...createFields(node),
@@ -205,15 +207,15 @@ export function createFields(node: FileNode): {
 function answerContexts(
   asked: ReadonlyMap<string, Buffer>,
   node: FileNode,
-  tree: Extract<Tree, { kind: 'disk' }>,
+  volume: Volume,
 ): [string, Buffer][] {
   const answers: [string, Buffer][] = [];
   if (asked.has('MxAc')) {
-    const access = maximalAccess(node.attributes, tree.volume.readOnly);
+    const access = maximalAccess(node.attributes, volume.readOnly);
     answers.push(['MxAc', maximalAccessReply.make({ status: 0, access })]);
   }
   if (asked.has('QFid')) {
-    answers.push(['QFid', diskIdReply.make({ fileId: wireId(node.id), volumeId: tree.volume.created })]);
+    answers.push(['QFid', diskIdReply.make({ fileId: wireId(node.id), volumeId: volume.created })]);
   }
   return answers;
 }

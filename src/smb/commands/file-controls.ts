@@ -1,10 +1,9 @@
 // The IOCTLs on files: ids, ranges that take space, zeroing, compression, snapshots.
 
 import { access } from '../../services/file/access.js';
-import type { Ticks } from '../../services/file/file-system.js';
-import { msOf } from '../../services/file/file-system.js';
 import { type Call, fileOf, needAccess } from '../call.js';
 import { postModified } from '../file-context.js';
+import { snapshotName } from '../previous-versions.js';
 import { Refused } from '../status.js';
 import { change } from '../watches.js';
 import { wireId } from '../wire/info.js';
@@ -82,10 +81,4 @@ export async function snapshots(call: Call, request: IoctlFields): Promise<Ioctl
   const returned = fits ? times.length : 0;
   const head = snapshotHead.make({ count: times.length, returned, size: names.length });
   return { output: Buffer.concat([head, fits ? names : Buffer.alloc(4)]) };
-}
-
-/** `@GMT-2026.04.07-02.41.07`, as a path component selects it. */
-function snapshotName(time: Ticks): string {
-  const iso = new Date(msOf(time)).toISOString();
-  return `@GMT-${iso.slice(0, 10).replaceAll('-', '.')}-${iso.slice(11, 19).replaceAll(':', '.')}`;
 }
