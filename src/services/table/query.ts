@@ -33,8 +33,10 @@ export function queryEntities(store: TableStore, table: TableKey, query: EntityQ
     const until = performance.now() + longestMs;
     const entities: Entity[] = [];
     const holds = (entity: Entity) => matches(query.filter, (name) => propertyOf(entity, name));
-    for (const range of intersect(ranges, query.within)) {
-      const point = pointOf(range);
+    const looked = intersect(ranges, query.within);
+    for (const range of looked) {
+      // One key by itself is the newest; several are of one moment, so that no transaction is seen by half.
+      const point = looked.length === 1 ? pointOf(range) : undefined;
       if (point !== undefined) {
         if (entities.length === query.top) return { entities, next: point };
         const row = rowKeyOf(id, point);
