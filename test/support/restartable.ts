@@ -122,19 +122,23 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LAZULI_')));
 }
 
+/**
+ * Free now, and below those that the system gives to outgoing connections: a client beside us cannot take one
+ * while the program is down.
+ */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      await new Promise((resolve) => server.close(resolve));
-      return typeof address === 'object' && address ? address.port : 0;
-    }),
-  );
+  const found: number[] = [];
+  while (found.length < count) {
+    const port = 12_000 + Math.floor(Math.random() * 18_000);
+    if (!found.includes(port) && (await isFree(port))) found.push(port);
+  }
+  return found;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
