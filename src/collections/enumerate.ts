@@ -16,7 +16,7 @@ import {
   type Utf16,
 } from '../engine/keys.js';
 import type { Collection } from './collection.js';
-import { ArgumentError } from './errors.js';
+import { ArgumentError, translate } from './errors.js';
 import { keyOf } from './key-parts.js';
 import { liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';
@@ -184,6 +184,14 @@ function ownKeys(tx: Transaction, rows: Buffer, { from, to }: Bounds, reverse: b
 
 /** The keys of a range, in the engine's terms. */
 export function boundsOf<K>(rows: Buffer, options: RangeOptions<K>): Bounds {
+  try {
+    return bounds(rows, options);
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function bounds<K>(rows: Buffer, options: RangeOptions<K>): Bounds {
   let { from, to } = prefixBounds(rows, options);
   const raise = (key: Buffer) => {
     if (compareBytes(key, from) > 0) from = key;

@@ -6,8 +6,11 @@ import {
   ArgumentError,
   DeadlockError,
   InvalidOperationError,
+  ObjectClosedError,
+  OperationCanceledError,
   QueueFullError,
   TimeoutError,
+  TransactionClosedError,
   TransientError,
 } from './index.js';
 import { all, granted, type Scene, scene, waits } from './scenario.suite.js';
@@ -310,4 +313,69 @@ test('an item that commits behind others that were read ahead is still found', a
   await s.end(1);
   assert.equal(await s.cq.tryDequeue(s.t(2)), 'early');
   assert.equal(await s.cq.tryDequeue(s.t(2)), 'y');
+});
+
+test('10.9: dequeue waits for an item, and ends with the time, its signal, its transaction or the state manager', async () => {
+  await using s = await scene();
+  const waiting = s.cq.dequeue(s.t(1));
+  await waits(waiting);
+  await s.state.transaction((tx) => s.cq.enqueue(tx, 'a'));
+  assert.equal(await waiting, 'a');
+
+  assert.equal(await s.cq.dequeue(s.t(1), { timeoutMs: 0 }), undefined);
+  assert.equal(await s.cq.dequeue(s.t(1), { timeoutMs: 20 }), undefined);
+  const abort = new AbortController();
+  const canceled = s.cq.dequeue(s.t(1), { signal: abort.signal });
+  await waits(canceled);
+  abort.abort();
+  await assert.rejects(canceled, OperationCanceledError);
+
+  const second = s.cq.dequeue(s.t(2));
+  await waits(second);
+  await s.abort(1); // its item comes back
+  assert.equal(await second, 'a');
+
+  const disposed = s.cq.dequeue(s.t(3));
+  await waits(disposed);
+  const ended = assert.rejects(disposed, TransactionClosedError);
+  await s.t(3).dispose();
+  await ended;
+
+  const closed = s.cq.dequeue(s.t(4));
+  await waits(closed);
+  const refused = assert.rejects(closed, ObjectClosedError);
+  await s.state.close();
+  await refused;
+});
+
+test('10.9: many wait, each item goes to one of them', async () => {
+  await using s = await scene();
+  const consumers = Array.from({ length: 20 }, () => s.state.transaction((tx) => s.cq.dequeue(tx)));
+  await s.state.transaction(async (tx) => {
+    for (let n = 0; n < 20; n++) await s.cq.enqueue(tx, `item ${n}`);
+  });
+  assert.equal(new Set(await Promise.all(consumers)).size, 20);
+  assert.equal(await s.cq.count(), 0);
+});
+
+test('a queue in use with one limit is not opened with another', async () => {
+  await using s = await scene();
+  await s.state.concurrentQueue('bounded', { maxSize: 2 });
+  await s.state.concurrentQueue('bounded', { maxSize: 2 });
+  await s.state.concurrentQueue('bounded');
+  await assert.rejects(s.state.concurrentQueue('bounded', { maxSize: 3 }), ArgumentError);
+  await assert.rejects(s.state.concurrentQueue('other', { maxSize: 0 }), ArgumentError);
+});
+
+test('a dequeue does not lift the limit of the enqueues in the same transaction', async () => {
+  await using s = await scene();
+  const bounded = await s.state.concurrentQueue<string>('bounded', { maxSize: 2 });
+  await s.state.transaction((tx) => bounded.enqueue(tx, 'a'));
+  await using tx = s.state.begin();
+  await bounded.enqueue(tx, 'b');
+  assert.equal(await bounded.tryDequeue(tx), 'a');
+  await bounded.enqueue(tx, 'c');
+  await s.state.transaction((other) => bounded.enqueue(other, 'd'));
+  await assert.rejects(tx.commit(), QueueFullError);
+  assert.equal(await bounded.count(), 2);
 });
