@@ -484,5 +484,6 @@ test('inspect(): live transactions, what they hold, who waits for whom and in wh
     locks: [],
     waitFor: [],
     waits: 2,
+    conflicts: 0,
   });
 });
