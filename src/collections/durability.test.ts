@@ -1,5 +1,5 @@
 // The scenarios of the specification about crashes, in its own words: D26, Q18, C10, S16 and R1 to R10. (R2 and
-// R6 are done with a process that is killed, in test/crash/.) A crash is what the disk has at that moment.
+// R6 need a process that is killed through collections, a test still to be written.) A crash is what the disk has at that moment.
 
 import assert from 'node:assert/strict';
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';

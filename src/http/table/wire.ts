@@ -2,7 +2,7 @@
 
 import { StorageError } from '../../services/common/errors.js';
 import type { EntityKey } from '../../services/table/entity.js';
-import type { EntityRange } from '../../services/table/filter-plan.js';
+import { compareKeys, type EntityRange } from '../../services/table/filter-plan.js';
 import type { Answer } from '../answer.js';
 import type { Identity, KeyRange } from '../auth/types.js';
 import type { Call } from '../call.js';
@@ -86,10 +86,7 @@ function rangeOf({ startPartition, startRow, endPartition, endRow }: KeyRange): 
 export function checkKeys(identity: Identity, key: EntityKey): void {
   const range = keysOf(identity)?.[0];
   if (range === undefined) return;
-  const inside = !before(key, range.from) && (range.to === undefined || before(key, range.to));
+  const inside =
+    compareKeys(key, range.from) >= 0 && (range.to === undefined || compareKeys(key, range.to) < 0);
   if (!inside) throw new StorageError('AuthorizationFailure');
-}
-
-function before(a: EntityKey, b: EntityKey): boolean {
-  return a.partitionKey < b.partitionKey || (a.partitionKey === b.partitionKey && a.rowKey < b.rowKey);
 }

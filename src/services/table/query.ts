@@ -4,7 +4,7 @@
 import { StorageError } from '../common/errors.js';
 import { type Entity, type EntityKey, propertyOf } from './entity.js';
 import { type Filter, matches } from './filter.js';
-import { type EntityRange, planFilter, pointOf, rangesFrom } from './filter-plan.js';
+import { compareKeys, type EntityRange, planFilter, pointOf, rangesFrom } from './filter-plan.js';
 import { entityOf, findTable, rowKeyOf, type TableKey, type TableStore } from './model.js';
 
 export interface EntityQuery {
@@ -67,14 +67,11 @@ function intersect(
     within.flatMap((limit) => {
       const [from] = rangesFrom([range], limit.from);
       if (from === undefined) return [];
-      if (limit.to === undefined || (from.to !== undefined && before(from.to, limit.to))) return [from];
-      return before(from.from, limit.to) ? [{ from: from.from, to: limit.to }] : [];
+      if (limit.to === undefined || (from.to !== undefined && compareKeys(from.to, limit.to) < 0))
+        return [from];
+      return compareKeys(from.from, limit.to) < 0 ? [{ from: from.from, to: limit.to }] : [];
     }),
   );
-}
-
-function before(a: EntityKey, b: EntityKey): boolean {
-  return a.partitionKey < b.partitionKey || (a.partitionKey === b.partitionKey && a.rowKey < b.rowKey);
 }
 
 /** Refuses a top that no page can have. */
