@@ -3,8 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import * as copies from '../../services/blob/copies.js';
 import type { CreateGuards } from '../../services/blob/guards.js';
+import { copyIncrementally } from '../../services/blob/incremental-copies.js';
 import type { BlobRecord, ContainerKey } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
+import { noConditions } from '../../services/common/conditions.js';
+import { StorageError } from '../../services/common/errors.js';
 import { parseTags } from '../../services/common/tags.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
@@ -142,6 +145,23 @@ function copiedHeaders(call: Call, blob: BlobRecord): string[] {
   if (blob.copy !== undefined)
     headers.push('x-ms-copy-id', blob.copy.id, 'x-ms-copy-status', blob.copy.status);
   return headers;
+}
+
+export async function incrementalCopy(
+  call: Call,
+  { store }: BlobService,
+  identity: Identity,
+  operation: Operation,
+  inside: Inside,
+): Promise<Answer> {
+  const name = newBlobName(call);
+  const guards = createGuardsOf(call, operation, identity, 'copy');
+  requireNoBody(call);
+  const local = await localSource(call, identity, inside);
+  if (local === undefined) throw new StorageError('InvalidSourceBlobUrl');
+  const source = { ...local, conditions: noConditions };
+  const blob = await copyIncrementally(store, containerKey(call), name, source, randomUUID(), guards);
+  return { status: 202, headers: copiedHeaders(call, blob) };
 }
 
 export async function abortCopy(call: Call, { store, pending }: BlobService): Promise<Answer> {

@@ -2,7 +2,7 @@
 
 import { crc64, crc64Bytes } from '../../base/crc64.js';
 import { md5 } from '../../base/digests.js';
-import { type BlobAddress, baseOf } from '../../services/blob/address.js';
+import { type BlobAddress, baseOf, formatKeptTime } from '../../services/blob/address.js';
 import type { BlobReader } from '../../services/blob/blobs.js';
 import * as blobs from '../../services/blob/blobs.js';
 import type { ByteSlice } from '../../services/blob/content.js';
@@ -126,6 +126,10 @@ async function answerProperties(
   const { blob, now } = await blobs.readBlob(store, containerKey(call), address, guards);
   const headers = blobHeaders(blob, address, call.version, now, identity);
   addTier(headers, blob, call.version, now);
+  if (blob.incremental !== undefined) {
+    headers.push('x-ms-incremental-copy', 'true');
+    headers.push('x-ms-copy-destination-snapshot', formatKeptTime(blob.incremental.target));
+  }
   if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
   headers.push('Content-Length', String(blob.length));
   return { status: 200, headers };

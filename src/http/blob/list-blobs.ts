@@ -160,6 +160,7 @@ function propertyElements(entry: BlobEntry, telling: Telling): string {
     (blob.copy !== undefined && include.has('copy') ? copyElements(blob.copy) : '') +
     element('ServerEncrypted', 'true') +
     optional('CustomerProvidedKeySha256', blob.key) +
+    (blob.incremental === undefined ? '' : element('IncrementalCopy', 'true')) +
     (deleted === undefined ? '' : deletedElements(deleted, telling.now)) +
     (blob.tags !== undefined && version >= '2019-12-12'
       ? element('TagCount', String(blob.tags.length))

@@ -24,7 +24,7 @@ import {
   setContainerAcl,
   setContainerMetadata,
 } from './containers.js';
-import { abortCopy, copyBlob, copyBlobFromUrl } from './copies.js';
+import { abortCopy, copyBlob, copyBlobFromUrl, incrementalCopy } from './copies.js';
 import { getBlob, getBlobMetadata, getBlobProperties } from './get-blob.js';
 import { listBlobs } from './list-blobs.js';
 import { listContainers } from './list-containers.js';
@@ -93,6 +93,7 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Put Blob',                    'PUT /{container}/{blob}',                              'x-ms-blob-type: AppendBlob',                '2015-02-21', ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putAppendBlob],
   ['Put Blob',                    'PUT /{container}/{blob}',                              'x-ms-blob-type: PageBlob',                  '2009-09-19', ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putPageBlob],
   ['Put Blob',                    'PUT /{container}/{blob}',                              '',                                          '',           ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   putUnknownBlob],
+  ['Incremental Copy Blob',       'PUT /{container}/{blob}?comp=incrementalcopy',         'x-ms-copy-source',                          '2016-05-31', ['o:cw',  'cw',    write],                                  ['MNIUT', 'required'],   'primary',   incrementalCopy],
   ['Abort Copy Blob',             'PUT /{container}/{blob}?comp=copy',                    'x-ms-copy-action: abort',                   '2012-02-12', ['o:w',   'w',     'blobs/write'],                          ['',      'required'],   'primary',   abortCopy],
 
   ['Get Blob',                    'GET /{container}/{blob}',                              '',                                          '',           ['o:r',   'r',     read, 'blob'],                           ['MNIUT', 'checked'],    'both',      getBlob],

@@ -17,6 +17,7 @@ import {
   admitWrite,
   type CreateGuards,
   checkNoPendingCopy,
+  checkNotIncremental,
   checkOnline,
   committed,
   existing,
@@ -186,7 +187,10 @@ export async function readBlob(
     return await store.run(async (tx) => {
       const id = await findContainer(store, tx, container, 'read');
       const blob = await findBlob(store, tx, id, address);
-      if (select !== undefined) checkOnline(blob, tx.now);
+      if (select !== undefined) {
+        checkNotIncremental(blob);
+        checkOnline(blob, tx.now);
+      }
       admitRead(blob, guards, tx.now);
       checkKey(blob, guards.key);
       const slice = select?.(blob.length);

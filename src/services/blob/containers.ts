@@ -42,7 +42,14 @@ export function createContainer(
     if (await store.containers.has(tx, key, { lock: 'update' }))
       throw new StorageError('ContainerAlreadyExists');
     const id = tx.stamp();
-    const properties = { stamp: id, metadata, policies: [], publicAccess, lease: availableLease };
+    const properties: ContainerProperties = {
+      container: key,
+      stamp: id,
+      metadata,
+      policies: [],
+      publicAccess,
+      lease: availableLease,
+    };
     await store.containers.set(tx, key, { format: 1, id });
     await store.properties.set(tx, id, properties);
     return properties;
@@ -135,7 +142,6 @@ export function deleteContainer(store: BlobStore, key: ContainerKey, guards: Con
     await store.containers.delete(tx, key);
     const days = store.settings(key[0]).containerRetentionDays;
     if (days > 0) return keepDeleted(store, tx, key, entry.id, properties, days);
-    await store.properties.delete(tx, entry.id);
     await discardContents(store, tx, entry.id);
   });
 }

@@ -84,17 +84,18 @@ export function copyBlob(
     };
     const made = makeBlob(tx, found, original.type, fresh, { ...content, ...ofType(original) });
     const sealed = original.type === 'AppendBlob' && (options.seal ?? original.sealed);
-    const copy = done(tx, source, original, options);
+    const copy = copiedState(tx, source, original, options.id);
     const blob = { ...made, copy, ...(sealed ? { sealed: true as const } : {}) };
     return replaceBlob(store, tx, place, found, withLease(blob, lease));
   });
 }
 
-function done(
+/** Of a copy that is done. */
+export function copiedState(
   tx: Transaction,
   { url }: Pick<CopySource, 'url'>,
   { length }: Pick<BlobRecord, 'length'>,
-  { id }: CopyOptions,
+  id: string,
 ): CopyState {
   return { id, source: url, status: 'success', copied: length, total: length, completed: tx.now };
 }
@@ -106,7 +107,7 @@ function ofType({ type, appends, sequence }: BlobRecord): Pick<BlobRecord, 'appe
 }
 
 /** The source, which must be the same when the copy commits. */
-async function findSource(
+export async function findSource(
   store: BlobStore,
   tx: Transaction,
   { container, address }: CopySource,
@@ -147,7 +148,7 @@ function checkSource(
 }
 
 /** The map of an append or page blob is written further: a copy has one of its own, of the same pieces. */
-async function copyContent(store: BlobStore, tx: Transaction, blob: BlobRecord): Promise<BlobContent> {
+export async function copyContent(store: BlobStore, tx: Transaction, blob: BlobRecord): Promise<BlobContent> {
   const { type, content, length } = blob;
   if (type === 'BlockBlob' || content.kind === 'empty' || content.kind === 'piece') {
     await shareContent(store, tx, content);
@@ -254,7 +255,7 @@ export function copyBody(
     if (old !== undefined) checkType(old, 'BlockBlob');
     const content = { content: await nameContent(store, tx, body), length: body.length };
     const made = makeBlob(tx, found, 'BlockBlob', freshOf(source, options), content);
-    const copy = done(tx, source, body, options);
+    const copy = copiedState(tx, source, body, options.id);
     return replaceBlob(store, tx, place, found, withLease({ ...made, copy }, lease));
   });
 }

@@ -67,6 +67,5 @@ async function endContainer(store: BlobStore, tx: Transaction, key: DeletedConta
   const deleted = await store.deletedContainers.get(tx, key, { lock: 'update' });
   if (deleted === undefined || deleted.until > tx.now) return;
   await store.deletedContainers.delete(tx, key);
-  await store.properties.delete(tx, deleted.id);
   await discardContents(store, tx, deleted.id);
 }

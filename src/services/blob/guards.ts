@@ -46,6 +46,7 @@ export function admitWrite(
   need: LeaseNeed = 'required',
 ): Lease {
   checkMutable(blob, now);
+  checkNotIncremental(blob);
   checkNoPendingCopy(blob);
   checkConditions(conditions, 'write', blob);
   return useLease(blob, leaseId, need, now);
@@ -61,6 +62,7 @@ export function admitCreate(
   const blob = committed(found);
   if (blob !== undefined) {
     if (!mayOverwrite) throw new StorageError('UnauthorizedBlobOverwrite');
+    checkNotIncremental(blob);
     checkNoPendingCopy(blob);
     checkOnline(blob, now);
   }
@@ -75,6 +77,11 @@ export function useLease(
   now: number,
 ): Lease {
   return orThrow(use(found?.lease ?? availableLease, leaseId, need, now));
+}
+
+/** Only the next copy writes to it, and only its snapshots are read. */
+export function checkNotIncremental({ incremental }: BlobRecord): void {
+  if (incremental !== undefined) throw new StorageError('OperationNotAllowedOnIncrementalCopyBlob');
 }
 
 export function checkNoPendingCopy({ copy }: BlobRecord): void {

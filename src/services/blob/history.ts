@@ -79,7 +79,7 @@ function versionOf({ version, stamp }: BlobRecord): number {
 
 /** Without what only a blob as it is now has; a version is called by its key. */
 export function asKept(blob: BlobRecord): KeptBlob {
-  const { lease: _lease, upload: _upload, version: _version, content, ...rest } = blob;
+  const { lease: _lease, upload: _upload, version: _version, incremental: _, content, ...rest } = blob;
   return { ...rest, content: keptContent(content) };
 }
 

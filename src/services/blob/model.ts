@@ -47,7 +47,9 @@ export interface DeletedContainer {
 /** What anybody may read: nothing, the blobs whose names they know, or the list of them too. */
 export type PublicAccess = 'none' | 'blob' | 'container';
 
+/** Stays until all that was in the container is swept. */
 export interface ContainerProperties {
+  readonly container: ContainerKey;
   readonly stamp: Stamp;
   readonly metadata: Metadata;
   readonly policies: readonly AccessPolicy[];
@@ -115,6 +117,15 @@ export interface PendingCopy {
   readonly began: number;
 }
 
+/** Of a blob that holds the snapshots of another one. */
+export interface IncrementalCopy {
+  /** `account/container/name` of the other one, and its snapshot that was copied last. */
+  readonly source: string;
+  readonly snapshot: Stamp;
+  /** The snapshot of this one that it became. */
+  readonly target: Stamp;
+}
+
 export type AccessTier = 'Hot' | 'Cool' | 'Cold' | 'Archive';
 
 export type RehydratePriority = 'Standard' | 'High';
@@ -161,6 +172,7 @@ export interface BlobRecord {
   readonly sealed?: true;
   /** Of a page blob. */
   readonly sequence?: bigint;
+  readonly incremental?: IncrementalCopy;
   readonly immutability?: ImmutabilityPolicy;
   readonly legalHold?: true;
   /** The SHA-256, in Base64, of the customer's key that it is encrypted with (encryption.ts). */

@@ -116,9 +116,9 @@ async function deleteBase(
   return { permanent: await removeBlob(store, tx, place, last) };
 }
 
-/** A pending copy does not keep its target: it ends with it. */
+/** A copy does not keep its target: it ends with it. */
 function admitDelete(blob: BlobRecord, guards: Guards, now: number): void {
-  const { copy: _, ...rest } = blob;
+  const { copy: _copy, incremental: _incremental, ...rest } = blob;
   admitWrite(rest, guards, now);
 }
 

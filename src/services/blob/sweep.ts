@@ -4,6 +4,7 @@ import type { Transaction } from '../../collections/index.js';
 import { dropContent } from './content.js';
 import { committed } from './guards.js';
 import type { BlobKey, BlobRecord, BlobStore } from './model.js';
+import { indexTags } from './tag-index.js';
 import { discardUpload } from './uploads.js';
 
 const garbageKind = 'blob container';
@@ -20,10 +21,12 @@ export function registerContainers(store: BlobStore): void {
 
 async function sweepContainer(store: BlobStore, tx: Transaction, id: number): Promise<boolean> {
   let swept = 0;
+  const { container } = (await store.properties.get(tx, id, { lock: 'none' })) ?? {};
   const range = { prefix: [id], newest: true, pageSize: sweepAtOnce };
   for await (const [key, found] of store.blobs.entries(tx, range)) {
     const blob = committed(found);
     if (blob !== undefined) await dropWith(store, tx, key, blob);
+    if (container !== undefined) await indexTags(store, tx, { container, key }, blob?.tags, undefined);
     if (found.upload !== undefined) await discardUpload(store, tx, found.upload);
     await store.blobs.delete(tx, key);
     if (++swept === sweepAtOnce) return true;
@@ -35,6 +38,7 @@ async function sweepContainer(store: BlobStore, tx: Transaction, id: number): Pr
       if (++swept === sweepAtOnce) return true;
     }
   }
+  await store.properties.delete(tx, id);
   return false;
 }
 
