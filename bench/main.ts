@@ -20,6 +20,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   engine: async () => (await import('./engine.js')).engineBench,
   extents: async () => (await import('./extents.js')).extentsBench,
   file: async () => (await import('./file.js')).fileBench,
+  smb: async () => (await import('./smb.js')).smbBench,
   http: async () => (await import('./http.js')).httpBench,
 };
 

@@ -3,8 +3,8 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,12 +20,12 @@ export interface Target extends AsyncDisposable {
 
 /** Ourselves: nobody else has files. */
 export interface FileTarget extends Target {
-  readonly ports: Target['ports'] & Readonly<Record<'file', number>>;
+  readonly ports: Target['ports'] & Readonly<Record<'file' | 'smb', number>>;
 }
 
 export async function startLazuli(): Promise<FileTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-bench-'));
-  const ports = { ...(await freePorts()), file: await freePort() };
+  const ports = { ...(await freePorts()), file: await freePort(), smb: await freePort() };
   const args = [join(root, 'dist/server/main.js'), '--location', folder, '--silent', ...portArgs(ports)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
   await ready(child, 'Lazuli is ready');
@@ -45,6 +45,64 @@ export async function startAzurite(): Promise<Target> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
   await ready(child, 'Table service is successfully listening');
   return target(`Azurite ${azuriteVersion}`, child, ports, folder);
+}
+
+export interface SmbTarget extends AsyncDisposable {
+  readonly name: string;
+  readonly port: number;
+  readonly login: string;
+}
+
+export const smbd = '/usr/sbin/smbd';
+
+/** Samba's server as it comes, but for signing; it has to be started by root. Its share is `bench`. */
+export async function startSmbd(): Promise<SmbTarget> {
+  const folder = await mkdtemp(join(tmpdir(), 'smbd-bench-'));
+  const port = await freePort();
+  const places = [
+    'private dir',
+    'lock directory',
+    'state directory',
+    'cache directory',
+    'pid directory',
+    'ncalrpc dir',
+  ];
+  const settings = [
+    ...places.map((name) => `${name} = ${folder}/own`),
+    ...[
+      `log file = ${folder}/log`,
+      `smb ports = ${port}`,
+      'interfaces = 127.0.0.1',
+      'bind interfaces only = yes',
+    ],
+    ...['server signing = mandatory', 'load printers = no', 'disable spoolss = yes'],
+  ];
+  const share = [`path = ${folder}/share`, 'read only = no'];
+  await mkdir(join(folder, 'own'));
+  await mkdir(join(folder, 'share'));
+  const conf = join(folder, 'smb.conf');
+  await writeFile(conf, `[global]\n${settings.join('\n')}\n[bench]\n${share.join('\n')}\n`);
+  const adding = promisify(execFile)('smbpasswd', ['-c', conf, '-a', '-s', 'root']);
+  adding.child.stdin?.end('secret\nsecret\n');
+  await adding;
+  const child = spawn(smbd, ['-s', conf, '-F', '--no-process-group'], { stdio: 'ignore' });
+  await listens(port);
+  const { name, ...rest } = target('smbd', child, { blob: 0, queue: 0, table: 0 }, folder);
+  return { name, port, login: 'root%secret', [Symbol.asyncDispose]: rest[Symbol.asyncDispose] };
+}
+
+async function listens(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const connected = await new Promise<boolean>((done) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        done(true);
+      }).on('error', () => done(false));
+    });
+    if (connected) return;
+    await new Promise((again) => setTimeout(again, 50));
+  }
+  throw new Error('smbd does not listen');
 }
 
 function quiet(): NodeJS.ProcessEnv {
