@@ -25,10 +25,11 @@ export interface FileTarget extends Target {
 
 export async function startLazuli(): Promise<FileTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-bench-'));
-  const ports = { ...(await freePorts()), file: await freePort(), smb: await freePort() };
-  const args = [join(root, 'dist/server/main.js'), '--location', folder, '--silent', ...portArgs(ports)];
+  const services = ['blob', 'queue', 'table', 'file', 'smb', 'admin'];
+  const args = [join(root, 'dist/server/main.js'), '--location', folder, '--silent', ...freePorts(services)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
-  await ready(child, 'Lazuli is ready');
+  const port = await ready(child, 'Lazuli is ready');
+  const ports = { ...webPorts(port), file: port('file'), smb: port('smb') };
   return { ...target('Lazuli', child, ports, folder), ports };
 }
 
@@ -39,12 +40,12 @@ export async function startAzurite(): Promise<Target> {
     await promisify(execFile)('npm', ['install', '--prefix', home, '--no-save', `azurite@${azuriteVersion}`]);
   }
   const folder = await mkdtemp(join(tmpdir(), 'azurite-bench-'));
-  const ports = await freePorts();
   const main = join(home, 'node_modules/azurite/dist/src/azurite.js');
-  const args = [main, '--location', folder, '--silent', '--skipApiVersionCheck', ...portArgs(ports)];
+  const args = [main, '--location', folder, '--silent', '--skipApiVersionCheck'];
+  args.push(...freePorts(['blob', 'queue', 'table']));
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
-  await ready(child, 'Table service is successfully listening');
-  return target(`Azurite ${azuriteVersion}`, child, ports, folder);
+  const port = await ready(child, 'Table service is successfully listening');
+  return target(`Azurite ${azuriteVersion}`, child, webPorts(port), folder);
 }
 
 export interface SmbTarget extends AsyncDisposable {
@@ -110,8 +111,13 @@ function quiet(): NodeJS.ProcessEnv {
   return { ...environment, NODE_ENV: 'production' };
 }
 
-function portArgs(ports: Target['ports']): string[] {
-  return Object.entries(ports).flatMap(([name, port]) => [`--${name}Port`, String(port)]);
+/** Each takes one that is free: looked for here, somebody else might have it by then. */
+function freePorts(services: readonly string[]): string[] {
+  return services.flatMap((name) => [`--${name}Port`, '0']);
+}
+
+function webPorts(port: (service: string) => number): Target['ports'] {
+  return { blob: port('blob'), queue: port('queue'), table: port('table') };
 }
 
 function target(name: string, child: ChildProcess, ports: Target['ports'], folder: string): Target {
@@ -128,20 +134,21 @@ function target(name: string, child: ChildProcess, ports: Target['ports'], folde
   };
 }
 
-function ready(child: ChildProcess, line: string): Promise<void> {
+/** Once it has printed the line, where it says that each service listens. */
+function ready(child: ChildProcess, line: string): Promise<(service: string) => number> {
   return new Promise((done, fail) => {
     let output = '';
+    const port = (service: string): number => {
+      const found = new RegExp(`^.*\\b${service} service .*listen.*:(\\d+)$`, 'im').exec(output);
+      if (found === null) throw new Error(`it does not say where its ${service} service listens:\n${output}`);
+      return Number(found[1]);
+    };
     child.stdout?.on('data', (chunk) => {
       output += chunk;
-      if (output.includes(line)) done();
+      if (output.includes(line)) done(port);
     });
     child.once('exit', (code) => fail(new Error(`it ended with ${code} before it was ready:\n${output}`)));
   });
-}
-
-async function freePorts(): Promise<Target['ports']> {
-  const [blob, queue, table] = await Promise.all([freePort(), freePort(), freePort()]);
-  return { blob, queue, table };
 }
 
 function freePort(): Promise<number> {
