@@ -1,6 +1,7 @@
 // The verdict on a round: each object judged by what it promises.
 
 import { checkBatches } from './batch-checker.js';
+import { fileModel } from './file-model.js';
 import { byObject, type Recorded } from './history.js';
 import { linearize, type Model } from './linearizable.js';
 import { appendModel, blobModel, checkETags, containerModel, partitionModel } from './models.js';
@@ -25,6 +26,7 @@ const models: Readonly<Record<string, Model<any, any, any>>> = {
   container: containerModel,
   mixed: partitionModel,
   whole: partitionModel,
+  files: fileModel,
 };
 
 /** `jumpedMs`: by how much the server's clock was moved while it ran. */

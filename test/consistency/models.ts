@@ -15,12 +15,12 @@ export type Result = Readonly<
 
 export type Rows = Readonly<Record<string, string>>;
 
-function isOk(result: Result): result is Extract<Result, { ok: true }> {
+export function isOk(result: Result): result is Extract<Result, { ok: true }> {
   return 'ok' in result;
 }
 
 /** Refused for one of these reasons, where there is any; else done. */
-function judge<State>(
+export function judge<State>(
   reasons: readonly string[],
   result: Result | undefined,
   state: State,

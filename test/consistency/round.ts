@@ -39,14 +39,15 @@ export interface RoundReport {
 
 const sas = signSas(
   { service: 'blob', account: developmentAccount.name },
-  { sv: '2021-08-06', ss: 'bqt', srt: 'sco', sp: 'rwdlacup', se: '2100-01-01T00:00:00Z' },
+  { sv: '2021-08-06', ss: 'bqtf', srt: 'sco', sp: 'rwdlacup', se: '2100-01-01T00:00:00Z' },
   Buffer.from(developmentAccount.keys[0], 'base64'),
 );
 
 export async function runRound(options: RoundOptions): Promise<RoundReport> {
   const { program, round, seed, durationMs, smallDisk } = options;
   const random = seededRandom(seed * 7919 + round);
-  const place: Place = { container: `round${round}`, table: `round${round}`, queue: `round${round}` };
+  const name = `round${round}`;
+  const place: Place = { container: name, table: name, queue: name, share: name };
   const records: Recorded[] = [];
   const thread: Thread = {
     client: judge,
@@ -75,12 +76,13 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   return { history: whole, findings: judgeRound(whole, context.jumpedMs), skipped: [...context.skipped] };
 }
 
-async function makePlaces(sender: Sender, { container, table, queue }: Place): Promise<void> {
+async function makePlaces(sender: Sender, { container, table, queue, share }: Place): Promise<void> {
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json;odata=nometadata' };
   const body = JSON.stringify({ TableName: table });
   const replies = [
     await sender.send({ service: 'blob', method: 'PUT', path: `/${container}?restype=container` }),
     await sender.send({ service: 'queue', method: 'PUT', path: `/${queue}` }),
+    await sender.send({ service: 'file', method: 'PUT', path: `/${share}?restype=share` }),
     await sender.send({ service: 'table', method: 'POST', path: '/Tables', headers, body }),
   ];
   for (const reply of replies) {

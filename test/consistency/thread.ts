@@ -31,10 +31,17 @@ export interface Place {
   readonly container: string;
   readonly table: string;
   readonly queue: string;
+  readonly share: string;
 }
 
 export function pick<T>(thread: Thread, from: readonly T[]): T {
   return from[Math.floor(thread.random() * from.length)] as T;
+}
+
+/** Each client has one lease id for good. */
+export function leaseIdOf({ client }: Thread): string {
+  const [process = '0', thread = '0'] = client.split('.');
+  return `00000000-0000-4000-8000-${process.padStart(6, '0')}${thread.padStart(6, '0')}`;
 }
 
 export function newValue(thread: Thread): string {

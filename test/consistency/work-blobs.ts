@@ -4,6 +4,7 @@ import type { AppendCall, BlobCall, ContainerCall, Result } from './models.js';
 import {
   type Answer,
   bodyOf,
+  leaseIdOf,
   newValue,
   type Place,
   recorded,
@@ -30,12 +31,6 @@ export function actOnBlob(thread: Thread, place: Place, object: string): Promise
     return blob(thread, place, object, { op: isHolder ? 'release' : 'acquire', leaseId });
   }
   return blob(thread, place, object, { op: 'break' });
-}
-
-/** Each client has one lease id for good. */
-function leaseIdOf({ client }: Thread): string {
-  const [process = '0', thread = '0'] = client.split('.');
-  return `00000000-0000-4000-8000-${process.padStart(6, '0')}${thread.padStart(6, '0')}`;
 }
 
 export async function blob(thread: Thread, place: Place, object: string, call: BlobCall): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { Place, Thread } from './thread.js';
 import { actOnAppend, actOnBlob, actOnContainer, append, blob, container } from './work-blobs.js';
+import { actOnFiles, file, fileNames } from './work-files.js';
 import { actOnQueue, queue } from './work-queues.js';
 import { actOnPartition, actOnWhole, partition, rowNames } from './work-tables.js';
 
@@ -18,6 +19,7 @@ const kinds: readonly (readonly [
   ['mixed 0', 3, actOnPartition],
   ['whole 0', 3, actOnWhole],
   ['queue 0', 4, actOnQueue],
+  ['files 0', 4, actOnFiles],
 ];
 const weights = kinds.reduce((sum, [, weight]) => sum + weight, 0);
 
@@ -35,6 +37,8 @@ export async function readAll(thread: Thread, place: Place): Promise<void> {
     if (object.startsWith('blob')) await blob(thread, place, object, { op: 'read' });
     if (object.startsWith('append')) await append(thread, place, object, { op: 'read' });
     if (object.startsWith('container')) await container(thread, place, object, { op: 'read' });
+    if (object.startsWith('files'))
+      for (const name of fileNames) await file(thread, place, object, { op: 'read', name });
     if (object.startsWith('mixed') || object.startsWith('whole'))
       await partition(thread, place, object, { op: 'query', rows: rowNames });
   }
