@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { helpText, parseCommandLine } from './command-line.js';
-import { nearest, options, variableOf } from './options.js';
+import { nearest } from './nearest.js';
+import { optionNames, options, variableOf } from './options.js';
 
 // biome-ignore format: a table
 const lines: readonly (readonly [args: string, command: string, words: string, given: object])[] = [
@@ -42,8 +43,13 @@ const meant: readonly (readonly [wrong: string, right: string | undefined])[] = 
 ];
 for (const [wrong, right] of meant) {
   test(`--${wrong} was meant for ${right ?? 'nothing that is near'}`, () =>
-    assert.equal(nearest(wrong), right));
+    assert.equal(nearest(wrong, optionNames), right));
 }
+
+test('a wrong command says what was meant', () => {
+  assert.throws(() => parseCommandLine(['strat']), /no command strat; did you mean start\?/);
+  assert.throws(() => parseCommandLine(['frobnicate']), /--help lists the commands/);
+});
 
 test('the help fits 80 columns and names every option', () => {
   const help = helpText('1.2.3');

@@ -1,6 +1,7 @@
 // The words of the command line: a command, its own words, and options. A wrong option says what was meant.
 
-import { nearest, type Option, type OptionGroup, options } from './options.js';
+import { nearest } from './nearest.js';
+import { type Option, type OptionGroup, optionNames, options } from './options.js';
 
 /** A mistake of whoever typed it: told in one sentence, without a stack. */
 export class UsageError extends Error {
@@ -67,7 +68,7 @@ function findOption(flag: string): Option {
     ? options.find((option) => option.name.toLowerCase() === name.toLowerCase())
     : options.find((option) => option.short === name);
   if (found !== undefined) return found;
-  const meant = flag.startsWith('--') ? nearest(name) : undefined;
+  const meant = flag.startsWith('--') ? nearest(name, optionNames) : undefined;
   const hint = meant === undefined ? 'lazuli --help lists the options' : `did you mean --${meant}?`;
   throw new UsageError(`there is no option ${flag}; ${hint}`);
 }
@@ -77,7 +78,9 @@ function commandOf(words: readonly string[]): { command: string; words: readonly
   if (first === undefined) return { command: 'start', words: [] };
   const name = first.replace(/^azurite-/, '');
   if (name in commands || services.includes(name)) return { command: name, words: rest };
-  throw new UsageError(`there is no command ${first}; there are ${Object.keys(commands).join(', ')}`);
+  const meant = nearest(name, [...Object.keys(commands), ...services]);
+  const hint = meant === undefined ? 'lazuli --help lists the commands' : `did you mean ${meant}?`;
+  throw new UsageError(`there is no command ${first}; ${hint}`);
 }
 
 export const groupTitles: Readonly<Record<OptionGroup, string>> = {

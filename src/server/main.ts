@@ -7,7 +7,7 @@ import { type CommandLine, helpText, parseCommandLine } from './command-line.js'
 import { isTold } from './told.js';
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) return print(helpText(version()));
+  if (args[0] === 'help' || args.includes('--help') || args.includes('-h')) return print(helpText(version()));
   if (args.includes('--version') || args.includes('-v')) return print(version());
   const line = parseCommandLine(args, basename(process.argv[1] ?? ''));
   return run(line);

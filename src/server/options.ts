@@ -63,27 +63,4 @@ export function variableOf(name: string): string {
   return `LAZULI_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-/** The option that a wrong name was meant for, if one is near. */
-export function nearest(name: string): string | undefined {
-  const ranked = options.map((option) => ({
-    option,
-    far: distance(name.toLowerCase(), option.name.toLowerCase()),
-  }));
-  ranked.sort((a, b) => a.far - b.far);
-  const best = ranked[0];
-  return best !== undefined && best.far <= Math.max(2, name.length / 3) ? best.option.name : undefined;
-}
-
-/** How many letters must be changed, put in or taken out. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const above = row;
-    row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (above[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(change, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-  }
-  return row[b.length] ?? 0;
-}
+export const optionNames: readonly string[] = options.map(({ name }) => name);

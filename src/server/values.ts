@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { BearerSettings } from '../http/auth/bearer.js';
 import { type Given, UsageError } from './command-line.js';
 import { defaultLocation } from './config.js';
-import { nearest, options, variableOf } from './options.js';
+import { nearest } from './nearest.js';
+import { optionNames, options, variableOf } from './options.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Source = 'command line' | 'environment' | 'file';
@@ -107,7 +108,7 @@ function checkFile(path: string, file: unknown): ConfigFile {
       options.some((option) => option.name === name && isSetting(option.group))
     )
       continue;
-    const meant = nearest(name);
+    const meant = nearest(name, optionNames);
     throw new UsageError(
       `${path}: there is no option ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     );

@@ -18,7 +18,8 @@ const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, delet
 
 export function account(line: CommandLine): Promise<number> {
   const step = steps[line.words[0] ?? 'list'];
-  if (step === undefined) throw new UsageError(`there is no account ${line.words[0]}:\n  ${usage}`);
+  if (step === undefined)
+    throw new UsageError(`account has no command ${line.words[0]}; there are:\n  ${usage}`);
   return step(line, reach(line));
 }
 
