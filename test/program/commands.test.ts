@@ -111,6 +111,32 @@ test('a backup of a server that serves, an incremental one on it, and a restore 
   assert.equal((await rest('blob', at, '/photos/small')).status, 404);
 });
 
+test('an incremental backup stands on one that was taken before the server was killed', async (t) => {
+  const folder = temporaryFolder(t);
+  const location = join(folder, 'data');
+  const first = await startProgram(t, ['-s', '-l', location]);
+  await fill(first.urls['blob'] ?? '');
+  const full = await json('backup', join(folder, 'backups/1'), '-l', location);
+  const put = (url: string, name: string, size: number) =>
+    rest('blob', url, `/photos/${name}`, { method: 'PUT', headers: blockBlob, body: bytesOf(size) });
+  await put(first.urls['blob'] ?? '', 'before', 150_000);
+  await rest('blob', first.urls['blob'] ?? '', '/photos/small', { method: 'DELETE' });
+  await first.stop('SIGKILL');
+
+  const second = await startProgram(t, ['-s', '-l', location]);
+  await put(second.urls['blob'] ?? '', 'after', 120_000);
+  const step = await json('backup', join(folder, 'backups/2'), '--incremental', '-l', location);
+  assert.equal(step.parent, full.id);
+
+  await json('restore', join(folder, 'backups'), '-l', join(folder, 'restored'));
+  const restored = await startProgram(t, ['-s', '-l', join(folder, 'restored')]);
+  const at = restored.urls['blob'] ?? '';
+  assert.deepEqual(await content(at, 'large'), bytesOf(200_000));
+  assert.deepEqual(await content(at, 'before'), bytesOf(150_000));
+  assert.deepEqual(await content(at, 'after'), bytesOf(120_000));
+  assert.equal((await rest('blob', at, '/photos/small')).status, 404);
+});
+
 test('a damaged backup is not restored', async (t) => {
   const folder = temporaryFolder(t);
   const location = join(folder, 'data');
