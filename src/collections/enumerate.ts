@@ -15,6 +15,7 @@ import {
   textPrefixRange,
   type Utf16,
 } from '../engine/keys.js';
+import type { Generation } from './catalog.js';
 import type { Collection } from './collection.js';
 import { ArgumentError, translate } from './errors.js';
 import { keyOf } from './key-parts.js';
@@ -48,6 +49,8 @@ interface Bounds {
 }
 
 interface Plan<K, T> extends RangeOptions<K> {
+  /** Keys are places in a queue: those from before a clear and those since then are not the same, and come first. */
+  readonly places?: boolean;
   readonly filter?: (key: K) => boolean;
   readonly make: (key: K, value: Uint8Array) => T;
 }
@@ -72,14 +75,17 @@ async function* walk<K, T>(
   await tx.call(() =>
     plan.newest ? source.expectUnlocked(tx, plan.check === true) : source.touch(tx, wait),
   );
+  const generation = plan.newest ? source.generation : await tx.call(() => source.snapshotGeneration(tx));
   const rows = mapKey(source.generation.rows);
-  const merge = own.length === 0 ? undefined : new Merge(own, plan.reverse === true);
-  for await (const page of pages(source, tx, plan, wait)) {
+  const apart = plan.places === true && generation?.id !== source.generation.id;
+  const merge = own.length === 0 ? undefined : new Merge(own, plan.reverse === true, apart);
+  for await (const page of pages(generation, tx, plan, wait)) {
     for (const [suffix, stored] of merge?.next(page) ?? page.rows) {
       tx.assertActive();
       const key = keyOf<K>(decodeKey(suffix));
       if (plan.filter !== undefined && !plan.filter(key)) continue;
-      const written = tx.changes.writes?.get(rows + mapKey(suffix));
+      const written =
+        apart && stored !== undefined ? undefined : tx.changes.writes?.get(rows + mapKey(suffix));
       const value = liveValue(written === undefined ? stored : written.value, tx);
       if (value !== undefined) yield plan.make(key, value);
     }
@@ -98,11 +104,14 @@ interface SuffixPage {
 class Merge {
   readonly #own: readonly Buffer[];
   readonly #sign: number;
+  /** Own keys come behind all that are stored, whatever their order. */
+  readonly #apart: boolean;
   #next = 0;
 
-  constructor(own: readonly Buffer[], reverse: boolean) {
+  constructor(own: readonly Buffer[], reverse: boolean, apart: boolean) {
     this.#own = own;
     this.#sign = reverse ? -1 : 1;
+    this.#apart = apart;
   }
 
   next({ rows, more }: SuffixPage): SuffixRow[] {
@@ -126,18 +135,17 @@ class Merge {
   /** Negative: the next own key comes before this one; positive: behind it, or there is none. */
   #order(suffix: Uint8Array): number {
     const key = this.#own[this.#next];
-    return key === undefined ? 1 : this.#sign * compareBytes(key, suffix);
+    return key === undefined || this.#apart ? 1 : this.#sign * compareBytes(key, suffix);
   }
 }
 
 /** The last one says that there are no more, and is there even if it is empty. */
 async function* pages<K, T>(
-  source: Collection,
+  generation: Generation | undefined,
   tx: Transaction,
   plan: Plan<K, T>,
   wait: Wait,
 ): AsyncGenerator<SuffixPage> {
-  const generation = plan.newest ? source.generation : await tx.call(() => source.snapshotGeneration(tx));
   if (generation === undefined) return yield { rows: [], more: false };
   let { from, to } = boundsOf(generation.rows, plan);
   for (let more = true; more; ) {

@@ -109,6 +109,7 @@ export class Queue<V> extends ValueCollection<V> {
     return enumerate(this, tx, {
       ...options,
       prefix: ['item'],
+      places: true,
       make: (_: readonly [string, number], value) => this.decode(value),
     });
   }

@@ -179,6 +179,19 @@ test('Q17: q.clear(): empties, and the queue goes on', async () => {
   assert.deepEqual(await all(s.q.entries(s.t(2))), ['c']);
 });
 
+test('S17 for a queue: a snapshot from before a clear shows the old items, then those of its own', async () => {
+  await using s = await scene();
+  await s.q.enqueue(s.t(1), 'a');
+  await s.end(1);
+  const old = s.t(2);
+  await s.q.clear();
+  await s.q.enqueue(old, 'x');
+  assert.deepEqual(await all(s.q.entries(old)), ['a', 'x']);
+  assert.equal(await s.q.count(old), 2);
+  assert.equal(await s.q.tryDequeue(old), 'x', 'what it dequeues is the newest state');
+  assert.deepEqual(await all(s.q.entries(old)), ['a']);
+});
+
 test('a queue takes null and refuses undefined', async () => {
   await using s = await scene();
   const nulls = await s.state.queue<null>('nulls');
