@@ -10,6 +10,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { Turns } from '../base/turns.js';
 import { StorageError } from '../services/common/errors.js';
 import { type AnswerBody, isStream } from './answer.js';
 import { absentBody, emptyBody, RequestBody } from './body.js';
@@ -49,6 +50,9 @@ export interface Finished {
 
 /** Larger pieces are cut, so that a slow client is seen to move. */
 const pieceBytes = 256 * 1024;
+
+/** Two MiB of bodies are read, checked and sent, some 2 ms, then all others are looked at. */
+const turns = new Turns(8);
 
 export class Exchange {
   readonly #owner: ExchangeOwner;
@@ -193,6 +197,7 @@ export class Exchange {
       if (!this.#writeHead(reply, close || this.#owner.isStopping)) return;
       while (!next.done && !this.#response.destroyed) {
         await this.#sendPiece(next.value);
+        await turns.take();
         next = await iterator.next();
       }
       this.#isSending = true;

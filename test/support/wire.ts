@@ -120,6 +120,12 @@ export class Wire {
     return this;
   }
 
+  /** Reads, and keeps nothing of it. */
+  drop(): this {
+    this.#socket.removeAllListeners('data').resume();
+    return this;
+  }
+
   resume(): this {
     this.#socket.resume();
     return this;

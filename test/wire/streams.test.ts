@@ -174,3 +174,33 @@ test('a large body in memory comes whole', async (t) => {
   assert.equal(answer.headers.get('content-length'), '2000000');
   assert.equal(answer.text, text);
 });
+
+test('of many who download, none is served so long that a small request has to wait for all', async (t) => {
+  const readers = 200;
+  let made = 0;
+  async function* counted(): AsyncGenerator<Buffer> {
+    for (;;) {
+      made++;
+      yield Buffer.alloc(64 * 1024);
+    }
+  }
+  const { address } = await fakeServer(t, {
+    handlers: {
+      Get: (call) =>
+        call.name === 'small' ? { status: 200, headers: [], body: 'small' } : answerOf(counted(), 2 ** 40),
+    },
+  });
+  const wires = await Promise.all(Array.from({ length: readers }, () => Wire.open(address)));
+  for (const wire of wires) wire.drop().request({ target: '/acct/c/large' });
+  while (made < 3 * readers) await tick();
+  const wire = await Wire.open(address);
+  const between: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    const before = made;
+    assert.equal((await wire.request({ target: '/acct/c/small' }).answer()).text, 'small');
+    between.push(made - before);
+  }
+  for (const one of [...wires, wire]) one.close();
+  t.diagnostic(`pieces sent meanwhile: ${between}`);
+  assert.ok(Math.min(...between) < readers, `${between} pieces were sent meanwhile`);
+});
