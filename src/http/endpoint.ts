@@ -27,6 +27,7 @@ import { corsHeaders, preflight } from './cors.js';
 import { Dispatcher } from './dispatch.js';
 import { errorAnswer, refusalOf } from './errors.js';
 import type { Admitted, Inside, Operation, Row } from './operation.js';
+import type { Ports } from './source-head.js';
 import { newestVersion } from './versions.js';
 
 export interface EndpointOptions<Service> {
@@ -47,6 +48,8 @@ export interface EndpointOptions<Service> {
   readonly now: () => number;
   /** `--disableProductStyleUrl`. */
   readonly pathStyleOnly: boolean;
+  /** Where the services of this server listen. */
+  readonly ports?: Ports;
 }
 
 /** A whole answer, with what the log and the metrics tell of it. */
@@ -72,6 +75,7 @@ const verbs = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'MERGE
 
 export class Endpoint<Service> implements Inside {
   readonly name: ServiceName;
+  readonly ports: Ports;
   readonly #options: EndpointOptions<Service>;
   readonly #dispatcher: Dispatcher<Service>;
   readonly #server: string;
@@ -79,6 +83,7 @@ export class Endpoint<Service> implements Inside {
 
   constructor(options: EndpointOptions<Service>) {
     this.name = options.name;
+    this.ports = options.ports ?? {};
     this.#options = options;
     this.#dispatcher = new Dispatcher(options.operations);
     const product = `${options.name[0]?.toUpperCase()}${options.name.slice(1)}`;

@@ -26,6 +26,7 @@ import type { Identity } from './auth/types.js';
 import type { Body } from './body.js';
 import type { Call, RequestHead, Version } from './call.js';
 import type { Reply } from './endpoint.js';
+import type { Ports } from './source-head.js';
 
 export type Handler<Service> = (
   call: Call,
@@ -44,6 +45,8 @@ export interface Inside {
    * who asks, where that is known already.
    */
   admit(head: RequestHead, deputy: (call: Call) => Identity | undefined): Promise<Admitted>;
+  /** Where this server's services listen: the source of a copy may be there. */
+  readonly ports: Ports;
 }
 
 export interface Admitted {

@@ -15,11 +15,13 @@ import { createStore } from '../services/common/store.js';
 import { type ServerConfig, serviceNames } from './config.js';
 import { type DataFolder, dataFolder } from './data-folder.js';
 import { type Ground, openService, type ServedService, translateError } from './services.js';
+import { Sources } from './sources.js';
 
 export interface OpenStore extends Ground {
   readonly engine: Engine;
   readonly state: StateManager;
   readonly extents: Extents;
+  readonly sources: Sources;
   /** Nothing in memory. */
   readonly folder: DataFolder | undefined;
   /** Those that are open. */
@@ -80,7 +82,8 @@ export async function openStore(
     const content = await openContentStore(store, extents, failed);
     content.reclaim.start();
     closing.push(() => content.reclaim.stop());
-    const ground = { store, accounts, garbage, content, copySources, report: failed };
+    const sources = new Sources(copySources);
+    const ground = { store, accounts, garbage, content, fetchSource: sources.fetch, report: failed };
     const services = new Services(ground);
     closing.push(() => services.close());
     for (const name of opened) await services.open(name);
@@ -90,6 +93,7 @@ export async function openStore(
     };
     return {
       ...ground,
+      sources,
       engine,
       state,
       extents,

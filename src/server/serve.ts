@@ -8,6 +8,7 @@ import type { ServiceName } from '../http/call.js';
 import { Endpoint, type Responder } from '../http/endpoint.js';
 import { Listener, type ListenOptions } from '../http/listen.js';
 import { requestIds } from '../http/request-ids.js';
+import type { Ports } from '../http/source-head.js';
 import type { AccountStore } from '../services/common/account-store.js';
 import { hasPublishedKey } from '../services/common/accounts.js';
 import { StorageError } from '../services/common/errors.js';
@@ -64,6 +65,7 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
   };
   const faults = new Faults();
   const urls: { -readonly [Name in keyof Urls]: string } = {};
+  const ports: { [Name in ServiceName]?: number } = {};
   const notes: string[] = [];
   const told = { ...events, finished: metrics.alongside(events.finished) };
   try {
@@ -71,12 +73,15 @@ export async function serve(config: ServerConfig, events: ServerEvents = {}): Pr
     for (const name of served) {
       const address = config.services[name] as ServiceAddress;
       const options = { ...address, tls: config.tls, finished: told.finished };
-      const endpoint = await endpointOf(config, told, store, faults, name);
+      const endpoint = await endpointOf({ config, events: told, store, faults, ports }, name);
       const listener = await unlessTaken(name, address, notes, () => Listener.open(endpoint, options));
       if (listener === undefined) continue;
       closing.push(() => listener.stop());
+      ports[name] = listener.address.port;
+      store.sources.add(endpoint);
       urls[name] = urlOf(address.host, listener.address.port, config.tls !== undefined);
     }
+    store.sources.ready();
     const smb = await startSmb(config, events, store, notes);
     if (smb !== undefined) {
       closing.push(() => smb.close());
@@ -136,29 +141,29 @@ async function unlessTaken<T>(
   }
 }
 
+/** What an endpoint is made of. */
+interface EndpointParts {
+  readonly config: ServerConfig;
+  readonly events: ServerEvents;
+  readonly store: OpenStore;
+  readonly faults: Faults;
+  /** Filled as services begin to listen. */
+  readonly ports: Ports;
+}
+
 /** What answers for a service; one that is opened later answers as soon as it is. */
-async function endpointOf(
-  config: ServerConfig,
-  events: ServerEvents,
-  store: OpenStore,
-  faults: Faults,
-  name: ServiceName,
-): Promise<Responder> {
-  const make = async () => newEndpoint(config, events, await store.service(name), store.accounts, faults);
-  if (!config.later?.includes(name)) return make();
+async function endpointOf(parts: EndpointParts, name: ServiceName): Promise<Responder> {
+  const make = async () => newEndpoint(parts, await parts.store.service(name));
+  if (!parts.config.later?.includes(name)) return make();
   const none = { name, service: undefined, operations: [], policies: nothing, clear: async () => {} };
-  return new LateEndpoint(newEndpoint(config, events, none, store.accounts, faults), make);
+  return new LateEndpoint(newEndpoint(parts, none), make);
 }
 
 const nothing = async () => undefined;
 
-function newEndpoint(
-  config: ServerConfig,
-  events: ServerEvents,
-  served: ServedService,
-  accounts: AccountStore,
-  faults: Faults,
-): Endpoint<never> {
+function newEndpoint(parts: EndpointParts, served: ServedService): Endpoint<never> {
+  const { config, events, faults, ports } = parts;
+  const { accounts } = parts.store;
   return new Endpoint<never>({
     name: served.name,
     service: served.service as never,
@@ -176,6 +181,7 @@ function newEndpoint(
     newId: requestIds(),
     now: Date.now,
     pathStyleOnly: config.pathStyleOnly,
+    ports,
   });
 }
 

@@ -11,7 +11,6 @@ import {
 import { AppendError, NoSpaceError } from '../extents/errors.js';
 import type { ServiceName } from '../http/call.js';
 import { serverBusy } from '../http/errors.js';
-import type { CopySources } from '../http/foreign-source.js';
 import type { Row } from '../http/operation.js';
 import type { BlobService } from '../services/blob/service.js';
 import type { AccessPolicy } from '../services/common/access-policy.js';
@@ -19,6 +18,7 @@ import type { AccountStore } from '../services/common/account-store.js';
 import type { ContentStore } from '../services/common/content-store.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Garbage } from '../services/common/garbage.js';
+import type { FetchSource } from '../services/common/sources.js';
 import type { Store } from '../services/common/store.js';
 import type { FileService } from '../services/file/service.js';
 import type { QueueService } from '../services/queue/service.js';
@@ -47,8 +47,8 @@ export interface Ground {
   readonly garbage: Garbage;
   /** The bytes of blobs and files. */
   readonly content: ContentStore;
-  /** Where copies may come from. */
-  readonly copySources: CopySources;
+  /** Asks for what copies come from. */
+  readonly fetchSource: FetchSource;
   /** Told of what goes wrong in the background. */
   report(error: unknown): void;
 }

@@ -24,6 +24,8 @@ export interface GivenFiles extends FileService, AsyncDisposable {
   liveBytes(): Promise<number>;
 }
 
+const fetchSource = () => Promise.reject(new Error('nothing is fetched here'));
+
 export async function givenFiles(shares: readonly string[] = ['files', 'other']): Promise<GivenFiles> {
   const clock = new SystemClock();
   const engine = await openEngine({ memory: true }, { clock });
@@ -35,7 +37,7 @@ export async function givenFiles(shares: readonly string[] = ['files', 'other'])
   const content = await openContentStore(store, extents, report);
   const garbage = await Garbage.open(store, report);
   const accounts = await AccountStore.open(store);
-  const service = await openFileService({ store, garbage, accounts, content, report });
+  const service = await openFileService({ store, garbage, accounts, content, fetchSource, report });
   const settings = { quotaGib: undefined, tier: undefined, snapshotDirectory: undefined, provisioned: [] };
   for (const name of shares) await createShare(service.store, [account, name], settings, []);
   const live = await state.counters<number>('$system/live', { system: true });

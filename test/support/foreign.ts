@@ -1,8 +1,11 @@
 // Another server that sources are copied from: it holds what it is told to hold, and answers as fast as it is let.
 
+import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { header, type Resource } from './resource.js';
+import { gives } from './server.js';
 
 export interface Foreign {
   readonly url: string;
@@ -41,4 +44,43 @@ export function serving(content: Buffer, headers: Readonly<Record<string, string
     const range = `bytes ${first}-${Number(first) + part.length - 1}/${content.length}`;
     response.writeHead(206, { ...all, 'Content-Length': part.length, 'Content-Range': range }).end(part);
   };
+}
+
+/** What a slow source has. */
+export const content = Buffer.alloc(300_000, 'slowly');
+
+/** A source that sends a part, and the rest when it is let. */
+export function slow() {
+  const waiting: ServerResponse[] = [];
+  return {
+    answer: (_: unknown, response: ServerResponse) => {
+      response.writeHead(200, {
+        ETag: '"v1"',
+        'Content-Length': content.length,
+        'Content-Type': 'text/slow',
+      });
+      response.write(content.subarray(0, 100_000));
+      waiting.push(response);
+    },
+    letGo: () => {
+      for (const response of waiting.splice(0)) response.end(content.subarray(100_000));
+    },
+  };
+}
+
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turns = 0; !(await holds()); turns++) {
+    assert.ok(turns < 100_000, 'it does not come');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Asks until the copy has ended; how it did. */
+export async function ended(target: Resource): Promise<string> {
+  for (let tries = 0; tries < 500; tries++) {
+    const status = header(await gives(target.head(), 200), 'x-ms-copy-status');
+    if (status !== 'pending') return status;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return 'pending';
 }

@@ -1,62 +1,11 @@
 // A blob service in a known state: `given(t, { blob: 'photos/cat.jpg', content: 'v1', leasedSeconds: 60 })`.
 
-import { strict as assert } from 'node:assert';
 import type { TestContext } from 'node:test';
-import { gives, type Request, type ServerOptions, startServer, type TestServer } from './server.js';
+import { type Headers, header, Resource } from './resource.js';
+import { gives, type ServerOptions, startServer, type TestServer } from './server.js';
 import type { WireAnswer } from './wire.js';
 
-type Headers = NonNullable<Request['headers']>;
-
-export const leaseA = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
-export const leaseB = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
-
-/** Anything that has a path: a container or a blob. */
-export class Resource {
-  readonly server: TestServer;
-  readonly path: string;
-  readonly #fixed: string;
-
-  constructor(server: TestServer, path: string, fixed = '') {
-    this.server = server;
-    this.path = path;
-    this.#fixed = fixed;
-  }
-
-  ask(method: string, query = '', headers: Headers = {}, body?: string | Buffer): Promise<WireAnswer> {
-    const both = [this.#fixed, query].filter((part) => part !== '').join('&');
-    const path = both === '' ? this.path : `${this.path}?${both}`;
-    return this.server.ask({ method, path, headers, ...(body === undefined ? {} : { body }) });
-  }
-
-  get(query = '', headers: Headers = {}): Promise<WireAnswer> {
-    return this.ask('GET', query, headers);
-  }
-
-  head(query = '', headers: Headers = {}): Promise<WireAnswer> {
-    return this.ask('HEAD', query, headers);
-  }
-
-  put(query = '', headers: Headers = {}, body?: string | Buffer): Promise<WireAnswer> {
-    return this.ask('PUT', query, headers, body);
-  }
-
-  delete(query = '', headers: Headers = {}): Promise<WireAnswer> {
-    return this.ask('DELETE', query, headers);
-  }
-
-  async etag(query = ''): Promise<string> {
-    return header(await gives(this.head(query), 200), 'etag');
-  }
-
-  lease(action: string, headers: Headers = {}): Promise<WireAnswer> {
-    return this.put('comp=lease', { 'x-ms-lease-action': action, ...headers });
-  }
-
-  /** Leased by `leaseA` unless another id is given; -1: for ever. */
-  acquire(seconds: number, id = leaseA): Promise<WireAnswer> {
-    return this.lease('acquire', { 'x-ms-lease-duration': String(seconds), 'x-ms-proposed-lease-id': id });
-  }
-}
+export { header, leaseA, leaseB, Resource } from './resource.js';
 
 export class Container extends Resource {
   constructor(server: TestServer, name: string) {
@@ -113,12 +62,6 @@ export class Blob extends Resource {
     return header(await gives(this.put('comp=snapshot', headers), 201), 'x-ms-snapshot');
   }
 
-  /** Its address, as another request names it. */
-  get url(): string {
-    const { address, account } = this.server;
-    return `http://127.0.0.1:${address.port}/${account.name}${this.path}`;
-  }
-
   copyFrom(source: Blob | string, headers: Headers = {}): Promise<WireAnswer> {
     return this.put('', { 'x-ms-copy-source': typeof source === 'string' ? source : source.url, ...headers });
   }
@@ -126,12 +69,6 @@ export class Blob extends Resource {
 
 export function blockId(text: string): string {
   return Buffer.from(text).toString('base64');
-}
-
-export function header(answer: WireAnswer, name: string): string {
-  const value = answer.headers.get(name);
-  assert.ok(value !== undefined, `there is a header ${name}`);
-  return value;
 }
 
 export interface State extends ServerOptions {

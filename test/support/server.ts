@@ -33,6 +33,8 @@ export interface TestServer {
   begin(request: Request): Promise<Wire>;
   /** Moves the clock on. */
   pass(seconds: number): void;
+  /** The same server, asked at another of its services, or for another account. */
+  at(service: ServiceName, account?: Account): TestServer;
 }
 
 export interface ServerOptions {
@@ -40,6 +42,8 @@ export interface ServerOptions {
   readonly location?: string;
   /** Where copies may come from: the public network unless it says any. */
   readonly copySources?: 'public' | 'any';
+  /** Services beside the one that is asked. */
+  readonly also?: readonly ServiceName[];
 }
 
 export async function startServer(
@@ -57,7 +61,9 @@ export async function startServer(
         options.location === undefined
           ? { memory: true, extentLimitBytes: 256 * 1024 * 1024 }
           : { location: options.location },
-      services: { [service]: { host: loopback, port: 0 } },
+      services: Object.fromEntries(
+        [service, ...(options.also ?? [])].map((name) => [name, { host: loopback, port: 0 }]),
+      ),
       accounts: [account],
       pathStyleOnly: false,
       copySources: options.copySources,
@@ -69,17 +75,16 @@ export async function startServer(
     await running.stop();
     assert.deepEqual(failures, [], 'nothing was told as a bug');
   });
-  const address = { port: Number(new URL(running.urls[service] ?? '').port) };
-  return {
-    clock,
-    running,
-    address,
-    account,
-    failures,
-    ask: (request) => ask(address, signed(request, service, account)),
-    begin: async (request) => (await Wire.open(address)).request(signed(request, service, account)),
-    pass: (seconds) => clock.shift(seconds * 1000),
+  const at = (name: ServiceName, asked = account): TestServer => {
+    const address = { port: Number(new URL(running.urls[name] ?? '').port) };
+    return {
+      ...{ clock, running, address, account: asked, failures, at },
+      ask: (request) => ask(address, signed(request, name, asked)),
+      begin: async (request) => (await Wire.open(address)).request(signed(request, name, asked)),
+      pass: (seconds) => clock.shift(seconds * 1000),
+    };
   };
+  return at(service);
 }
 
 function signed(

@@ -1,15 +1,11 @@
-// What another server tells of a source in its headers.
+// What a source that is no blob of this server tells of itself, as a blob has it.
 
 import type { BlobType, ContentHeaders } from '../../services/blob/model.js';
-import type { FetchedAnswer } from '../../services/blob/service.js';
-import { checkMetadata, type Metadata } from '../../services/common/metadata.js';
+import type { FetchedAnswer } from '../../services/common/sources.js';
+import { type ToldHead, toldHead } from '../told-head.js';
 
-export interface ForeignHead {
-  /** Nothing if it does not say. */
-  readonly length: number | undefined;
+export interface ForeignHead extends Pick<ToldHead, 'length' | 'etag' | 'metadata'> {
   readonly headers: ContentHeaders;
-  readonly metadata: Metadata;
-  readonly etag: string | undefined;
   /** Of another blob service; else a block blob is made of it. */
   readonly type: BlobType;
 }
@@ -17,11 +13,7 @@ export interface ForeignHead {
 const types: readonly BlobType[] = ['BlockBlob', 'AppendBlob', 'PageBlob'];
 
 export function foreignHead(headers: FetchedAnswer['headers']): ForeignHead {
-  const text = (name: string) => {
-    const value = headers[name];
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  };
-  const length = text('content-length');
+  const { length, etag, metadata, text } = toldHead(headers);
   const content: Record<string, string | Uint8Array | undefined> = {
     type: text('content-type') ?? 'application/octet-stream',
     encoding: text('content-encoding'),
@@ -31,23 +23,8 @@ export function foreignHead(headers: FetchedAnswer['headers']): ForeignHead {
   };
   for (const name of Object.keys(content)) if (content[name] === undefined) delete content[name];
   return {
-    length: length !== undefined && /^\d{1,16}$/.test(length) ? Number(length) : undefined,
+    ...{ length, etag, metadata },
     headers: content as ContentHeaders,
-    metadata: metadataIn(headers),
-    etag: text('etag'),
     type: types.find((type) => type === text('x-ms-blob-type')) ?? 'BlockBlob',
   };
-}
-
-/** What a blob may carry; a source that has anything else is copied without it. */
-function metadataIn(headers: FetchedAnswer['headers']): Metadata {
-  const metadata = Object.entries(headers)
-    .filter(([name]) => name.startsWith('x-ms-meta-'))
-    .map(([name, value]): [string, string] => [name.slice('x-ms-meta-'.length), String(value)]);
-  try {
-    checkMetadata(metadata);
-    return metadata;
-  } catch {
-    return [];
-  }
 }

@@ -13,6 +13,7 @@ import { sourceConditionsOf } from '../condition-headers.js';
 import { requireHeader } from '../headers.js';
 import type { Inside } from '../operation.js';
 import { type ByteRange, cutRange, lengthOf } from '../ranges.js';
+import { sourceAddress, tokenHeaders } from '../source-head.js';
 import { statusOf } from '../status.js';
 import { localSource, sourceHeader } from './copy-source.js';
 import type { ForeignHead } from './foreign-head.js';
@@ -39,7 +40,7 @@ export async function openSource(
   kind: 'copySource' | 'source',
 ): Promise<SourceBytes> {
   const local = await localSource(call, identity, inside);
-  if (local === undefined) return openForeign(call, service, range, kind);
+  if (local === undefined) return openForeign(call, service, inside, range, kind);
   const guards = { conditions: sourceConditionsOf(call, 'source', 'MNIUT'), leaseId: undefined };
   const select = (length: number) => {
     if (range === undefined) return { offset: 0, length };
@@ -71,10 +72,12 @@ async function* none(): AsyncGenerator<Buffer> {}
 async function openForeign(
   call: Call,
   service: BlobService,
+  inside: Inside,
   range: ByteRange | undefined,
   kind: 'copySource' | 'source',
 ): Promise<SourceBytes> {
-  const answer = await service.fetchSource(requireHeader(call, sourceHeader), {
+  const address = sourceAddress(call, sourceHeader, requireHeader(call, sourceHeader), inside.ports);
+  const answer = await service.fetchSource(address, {
     ...conditionHeaders(call),
     ...(range === undefined ? {} : { range: rangeText(range) }),
   });
@@ -115,8 +118,7 @@ export function conditionHeaders(call: Call): Record<string, string> {
       throw invalidHeader(`x-ms-source-${name}`, value);
     headers[name] = value;
   }
-  const authorization = call.header('x-ms-copy-source-authorization');
-  return authorization === undefined ? headers : { ...headers, authorization, 'x-ms-version': call.version };
+  return { ...headers, ...tokenHeaders(call) };
 }
 
 export function refusalOfSource(

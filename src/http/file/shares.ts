@@ -136,12 +136,13 @@ export async function deleteShare(call: Call, service: FileService): Promise<Ans
   return { status: 202, headers: [] };
 }
 
-export async function restoreShare(call: Call, { store }: FileService): Promise<Answer> {
+export async function restoreShare(call: Call, { store, pending }: FileService): Promise<Answer> {
   const name = requireHeader(call, 'x-ms-deleted-share-name');
   const text = requireHeader(call, 'x-ms-deleted-share-version');
   const version = versionStamp(text);
   if (version === undefined) throw invalidHeader('x-ms-deleted-share-version', text);
   const share = await shares.restoreShare(store, shareKey(call), { name, version });
+  await pending.resume();
   return { status: 201, headers: [...stampHeaders(share.stamp), ...quotaHeaders(call, share)] };
 }
 

@@ -106,14 +106,22 @@ function attributesHeader(call: Call, use: SmbUse, directory: boolean): number |
   if (word === 'none') return attribute.normal;
   if (word === 'preserve' && (use === 'set' || use === 'rename')) return undefined;
   if (word === 'source' && use === 'copy') return 'source';
+  const bits = parseAttributes(text);
+  if (bits === undefined || (!directory && bits & attribute.directory)) {
+    throw invalidHeader(header.attributes, text);
+  }
+  return bits;
+}
+
+/** Of `ReadOnly | Archive`; nothing if it is no such list. */
+export function parseAttributes(text: string): number | undefined {
   let bits = 0;
   for (const part of text.split('|')) {
     const wanted = part.trim().toLowerCase();
     const found = attributeNames.find(([name]) => name.toLowerCase() === wanted);
-    if (found === undefined) throw invalidHeader(header.attributes, text);
+    if (found === undefined) return undefined;
     bits |= found[1];
   }
-  if (!directory && bits & attribute.directory) throw invalidHeader(header.attributes, text);
   return bits;
 }
 
@@ -126,10 +134,16 @@ function timeHeader(call: Call, name: string, use: SmbUse): Ticks | 'now' | 'sou
   if (word === 'now') return 'now';
   if (word === 'preserve' && (use === 'set' || use === 'rename')) return undefined;
   if (word === 'source' && use === 'copy') return 'source';
+  const ticks = parseTime(text);
+  if (ticks === undefined) throw invalidHeader(name, text);
+  return ticks;
+}
+
+/** Of `2021-07-05T01:36:57.0788027Z`; nothing if it is none, or before 1601. */
+export function parseTime(text: string): Ticks | undefined {
   const time = parseIsoTime(text.trim());
   const ticks = time && BigInt(time.ms) * ticksPerMs + BigInt(time.ticks) + ticksTo1970;
-  if (ticks === undefined || ticks < 0n) throw invalidHeader(name, text);
-  return ticks;
+  return ticks !== undefined && ticks >= 0n ? ticks : undefined;
 }
 
 const longestSddl = 8 * 1024;

@@ -1,23 +1,14 @@
 // The blob service, as the server serves it.
 
 import { blobOperations } from '../../http/blob/operations.js';
-import { fetchForeign } from '../../http/foreign-source.js';
 import { clearBlobs } from '../../services/blob/clear.js';
 import { containerAccess } from '../../services/blob/containers.js';
 import { openBlobService } from '../../services/blob/service.js';
 import { webContainer } from '../../services/common/names.js';
 import type { Ground, ServedService } from '../services.js';
 
-/** A source that says nothing for so long has gone. */
-const sourceIdleMs = 30_000;
-
 export async function open(ground: Ground): Promise<ServedService> {
-  const sources = ground.copySources;
-  const service = await openBlobService({
-    ...ground,
-    fetchSource: (url, headers, signal) =>
-      fetchForeign(url, { sources, headers, idleMs: sourceIdleMs, signal }),
-  });
+  const service = await openBlobService(ground);
   return {
     name: 'blob',
     service,

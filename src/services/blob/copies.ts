@@ -1,12 +1,13 @@
 // Copies. One whose source is a blob of this server is done in the one transaction that reads the source and writes
-// the target, and no byte moves, as both name the same content. One from another server begins here, and goes on
-// in pending-copies.ts.
+// the target, and no byte moves, as both name the same content. One from elsewhere begins here, and goes on in
+// the background (copy-targets.ts).
 
 import type { Transaction } from '../../collections/index.js';
 import type { Body } from '../common/body.js';
 import { type Conditions, checkConditions } from '../common/conditions.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
+import { type PendingCopy, pendingCopy, type ToldSource } from '../common/sources.js';
 import type { Tags } from '../common/tags-filter.js';
 import { type BlobAddress, findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
@@ -34,7 +35,6 @@ import {
   type CopyState,
   findContainer,
   findPlace,
-  type PendingCopy,
   withLease,
 } from './model.js';
 
@@ -164,15 +164,12 @@ export async function copyContent(store: BlobStore, tx: Transaction, blob: BlobR
   return content.kind === 'pages' ? { kind: 'pages', map: copied, epoch: 0 } : { kind: 'map', map: copied };
 }
 
-/** What another server tells of a source. */
-export interface ForeignSource {
-  readonly url: string;
+/** What is told of a source that is not a blob of this server. */
+export interface ForeignSource extends ToldSource {
   readonly type: BlobType;
   readonly length: number;
   readonly headers: ContentHeaders;
   readonly metadata: Metadata;
-  readonly etag: string | undefined;
-  readonly authorization: string | undefined;
 }
 
 /** Makes the target, empty and pending. */
@@ -200,17 +197,15 @@ export function beginCopy(
       total: source.length,
     };
     const blob = await replaceBlob(store, tx, place, found, withLease({ ...made, copy: state }, lease));
-    const { url, etag, authorization } = source;
-    const copy: PendingCopy = {
-      id: options.id,
-      url,
-      etag,
-      began: tx.now,
-      ...(authorization === undefined ? {} : { authorization }),
-    };
+    const copy = pendingCopy(source, options.id, tx.now);
     await store.copies.set(tx, place.key, copy);
     return { blob, key: place.key, copy };
   });
+}
+
+/** The target as it is now, to tell how its copy ended; nothing if it is gone. */
+export function currentBlob(store: BlobStore, key: BlobKey): Promise<BlobRecord | undefined> {
+  return store.run(async (tx) => committed(await store.blobs.get(tx, key, { lock: 'none' })));
 }
 
 function freshOf(

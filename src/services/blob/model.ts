@@ -10,7 +10,7 @@
 //   block counts upload id                       how many of those
 //   block names  [map, n]                        the list of blocks a blob was committed from (block-lists.ts)
 //   tags         [account, tag, value, container, blob]    which blobs have it (tag-index.ts)
-//   copies       [container id, name]            copies from other servers that are under way (pending-copies.ts)
+//   copies       [container id, name]            copies from elsewhere that are under way (copy-targets.ts)
 //   due          [time, what, container id, name, stamp]   what time makes garbage (due.ts)
 //
 // A row of `blobs`, `snapshots` or `versions` is small: bytes lie elsewhere (content.ts), long lists too.
@@ -29,6 +29,7 @@ import type { Garbage } from '../common/garbage.js';
 import type { Lease } from '../common/lease.js';
 import type { Metadata } from '../common/metadata.js';
 import type { SliceRows } from '../common/slice-rows.js';
+import type { PendingCopy } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import type { Tags } from '../common/tags-filter.js';
 import type { BlockNames } from './block-lists.js';
@@ -105,16 +106,6 @@ export interface CopyState {
   /** Milliseconds since 1970; not while it is pending. */
   readonly completed?: number;
   readonly description?: string;
-}
-
-/** A copy from another server that is under way. */
-export interface PendingCopy {
-  readonly id: string;
-  readonly url: string;
-  /** The source must still have it. */
-  readonly etag: string | undefined;
-  readonly authorization?: string;
-  readonly began: number;
 }
 
 /** Of a blob that holds the snapshots of another one. */

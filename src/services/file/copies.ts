@@ -1,11 +1,10 @@
-// Copying a file onto a file. A copy is visible when it is done, all of it at once: a small one is one transaction; a
+// Copying a file of this server. A copy is visible when it is done, all of it at once: a small one is one transaction; a
 // long one fills a map first, some slices at a time, and begins again if its source changes meanwhile.
 
 import type { Transaction } from '../../collections/index.js';
 import { StorageError } from '../common/errors.js';
-import type { Metadata } from '../common/metadata.js';
-import { attribute } from './access.js';
 import { copySlices, stateOf } from './content.js';
+import { type CopyRequest, wishesOf } from './copy-request.js';
 import { putNewFile } from './files.js';
 import { guardFile } from './guards.js';
 import type { CopyState, FileEntry, LiveShare } from './model.js';
@@ -13,29 +12,10 @@ import { operate } from './operate.js';
 import { descriptorOf } from './permissions.js';
 import type { FileService } from './service.js';
 import { findView } from './share-access.js';
-import type { PermissionWish, SmbWishes } from './smb-properties.js';
+import type { PermissionWish } from './smb-properties.js';
 import { dropStagedMap, lockStaged, stageMap, takeStaged } from './staged-bytes.js';
 import { findTarget, requireFile, type Target } from './targets.js';
 import type { View } from './tree.js';
-
-export interface CopyRequest {
-  readonly id: string;
-  /** The source as the client named it. */
-  readonly url: string;
-  /** Nothing: the source's. */
-  readonly metadata: Metadata | undefined;
-  readonly smb: SmbWishes;
-  readonly fromSource: {
-    readonly attributes: boolean;
-    readonly created: boolean;
-    readonly changed: boolean;
-    readonly permission: boolean;
-  };
-  readonly setArchive: boolean;
-  readonly ignoreReadOnly: boolean;
-  readonly leaseId: string | undefined;
-  readonly mayOverwrite: boolean;
-}
 
 const mostAttempts = 10;
 
@@ -151,7 +131,8 @@ async function putCopy(
     const { length, http } = source.file;
     const map = await mapOf(to.share, found);
     const file = { ...old, http, length, map, copy: copyState(request, length, tx.now) };
-    const smb = await wishesOf(service, tx, view, to, source, request);
+    const permission = await permissionOf(service, tx, view, to, source, request);
+    const smb = wishesOf(request, source, permission);
     return { file, smb, metadata: request.metadata ?? source.metadata };
   });
 }
@@ -189,49 +170,17 @@ function copyState({ id, url }: CopyRequest, length: number, now: number): CopyS
   return { id, source: url, status, copied: length, total: length, completed: now, description: undefined };
 }
 
-/** What the copy takes from its source and what from the request. */
-async function wishesOf(
+/** The permission of the copy: the source's, as its own share has it, or what the request gives. */
+async function permissionOf(
   { store }: FileService,
   tx: Transaction,
   from: View,
   to: View,
   source: FileEntry,
-  { smb, fromSource, setArchive }: CopyRequest,
-): Promise<SmbWishes> {
-  const archive = setArchive ? attribute.archive : 0;
-  const given = fromSource.attributes ? source.attributes : smb.attributes;
-  const attributes = given === undefined ? undefined : given | archive;
-  const permission = await permissionOf();
-  return {
-    attributes,
-    verbatim: true,
-    created: fromSource.created ? source.created : smb.created,
-    written: smb.written ?? source.written,
-    changed: fromSource.changed ? source.changed : smb.changed,
-    permission,
-  };
-
-  async function permissionOf(): Promise<PermissionWish> {
-    if (!fromSource.permission) return smb.permission;
-    if (from.share.id === to.share.id) return { kind: 'key', key: source.permission };
-    const descriptor = await descriptorOf(store, tx, from.share.id, source.permission);
-    return { kind: 'descriptor', descriptor };
-  }
-}
-
-/** Every copy is done when it is answered: there is none to abort. */
-export function abortCopy(
-  service: FileService,
-  target: Target,
-  copyId: string,
-  leaseId: string | undefined,
-): Promise<void> {
-  return operate(service, target.timeoutMs, async (tx) => {
-    const found = await findTarget(service.store, tx, target, 'none');
-    const entry = requireFile(found);
-    await guardFile(service, tx, found.view, entry, 'abortCopy', { leaseId, duringCopy: true });
-    const { copy } = entry.file;
-    if (copy?.status !== 'pending') throw new StorageError('NoPendingCopyOperation');
-    if (copy.id !== copyId) throw new StorageError('CopyIdMismatch');
-  });
+  { smb, fromSource }: CopyRequest,
+): Promise<PermissionWish> {
+  if (!fromSource.permission) return smb.permission;
+  if (from.share.id === to.share.id) return { kind: 'key', key: source.permission };
+  const descriptor = await descriptorOf(store, tx, from.share.id, source.permission);
+  return { kind: 'descriptor', descriptor };
 }

@@ -34,7 +34,7 @@ export interface FileNode {
   readonly length: number;
   /** Self-relative security descriptor; absent: the default one. */
   readonly security: Uint8Array | undefined;
-  /** Whether a REST lease is held on it. */
+  /** Whether a REST lease is held on it, or a copy to it is pending: nobody else writes or deletes it. */
   readonly leased: boolean;
 }
 

@@ -10,6 +10,7 @@
 //   places       [share, file]                       where the entry of a file id is
 //   oldPlaces    [share, file, until]                where it was, for the snapshots up to this one
 //   staged       map                                 bytes of a copy that is not done yet
+//   copies       [share, file]                       copies from elsewhere that are under way
 //   permissions  [share, key]                        security descriptors
 //   usage        share                               a counter: the lengths of all its files
 //
@@ -27,6 +28,7 @@ import type { ContentStore } from '../common/content-store.js';
 import type { Garbage } from '../common/garbage.js';
 import type { Lease } from '../common/lease.js';
 import type { Metadata } from '../common/metadata.js';
+import type { PendingCopy } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import type { Ticks } from './file-system.js';
 
@@ -99,6 +101,13 @@ export interface CopyState {
   readonly description: string | undefined;
 }
 
+export type CopyKey = readonly [share: number, file: number];
+
+export interface PendingFileCopy extends PendingCopy {
+  /** What its share is called: only one that is there is written to. */
+  readonly share: ShareKey;
+}
+
 export interface FileState {
   readonly length: number;
   /** Its bytes; nothing as long as all of them are holes. */
@@ -153,6 +162,7 @@ export interface FileStore extends Store {
     readonly [share: number, directory: number, folded: Utf16, until: number],
     Entry
   >;
+  readonly copies: Dictionary<CopyKey, PendingFileCopy>;
   readonly places: Dictionary<readonly [share: number, file: number], Place>;
   readonly oldPlaces: Dictionary<readonly [share: number, file: number, until: number], Place>;
   readonly staged: Dictionary<number, true>;
@@ -182,6 +192,7 @@ export async function openFileStore(
     places: await state.dictionary('$system/file/places', system),
     oldPlaces: await state.dictionary('$system/file/old-places', system),
     staged: await state.dictionary('$system/file/staged', system),
+    copies: await state.dictionary('$system/file/copies', system),
     permissions: await state.dictionary('$system/file/permissions', system),
     usage: await state.counters('$system/file/usage', counted),
     garbage,

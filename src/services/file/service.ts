@@ -3,10 +3,13 @@
 import type { AccountStore } from '../common/account-store.js';
 import type { ContentStore } from '../common/content-store.js';
 import type { Garbage } from '../common/garbage.js';
+import { PendingCopies } from '../common/pending-copies.js';
+import type { FetchSource } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import type { Schedule } from './caches.js';
 import type { Volumes } from './file-system.js';
-import { type FileStore, openFileStore } from './model.js';
+import { copyTargets } from './foreign-copies.js';
+import { type CopyKey, type FileStore, openFileStore, type PendingFileCopy } from './model.js';
 import { Opens } from './opens.js';
 import { dropStaged } from './staged-bytes.js';
 import { registerSweeps, sweepDeleted } from './sweep.js';
@@ -17,6 +20,9 @@ export interface FileService {
   readonly accounts: AccountStore;
   readonly opens: Opens;
   readonly volumes: Volumes;
+  /** Copies from elsewhere that are under way. */
+  readonly pending: PendingCopies<CopyKey, PendingFileCopy>;
+  readonly fetchSource: FetchSource;
   readonly options: FileOptions;
   close(): Promise<void>;
 }
@@ -35,6 +41,7 @@ export interface FileGround {
   readonly garbage: Garbage;
   readonly accounts: AccountStore;
   readonly content: ContentStore;
+  readonly fetchSource: FetchSource;
   report(error: unknown): void;
 }
 
@@ -54,14 +61,19 @@ export async function openFileService(
       });
   };
   const timer = setInterval(sweep, sweepMs).unref();
+  const pending = new PendingCopies(copyTargets(store), ground.fetchSource, ground.report);
+  await pending.resume();
   return {
     store,
     accounts: ground.accounts,
     opens: new Opens(schedule),
     volumes: new ShareVolumes(store),
+    pending,
+    fetchSource: ground.fetchSource,
     options: { ...fileOptions, ...options },
     close: async () => {
       clearInterval(timer);
+      await pending.close();
       await sweeping;
     },
   };

@@ -304,8 +304,16 @@ export function restoreShare(
     if (isLive(row)) throw new StorageError('ShareAlreadyExists');
     await store.shares.set(tx, key, kept.share);
     await store.deleted.remove(tx, from);
+    await renameCopies(store, tx, kept.share.id, key);
     return { ...(await propertiesOf(store, tx, kept.share)), quotaGib: kept.share.quotaGib };
   });
+}
+
+/** Copies that were pending when it was deleted find it by its name. */
+async function renameCopies(store: FileStore, tx: Transaction, id: number, share: ShareKey): Promise<void> {
+  for await (const [key, copy] of store.copies.entries(tx, { prefix: [id], newest: true })) {
+    await store.copies.set(tx, key, { ...copy, share });
+  }
 }
 
 /** For who must know them to authorize; nothing if there is no such share. */

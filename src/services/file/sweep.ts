@@ -41,6 +41,7 @@ async function sweepShare(store: FileStore, tx: Transaction, share: number): Pro
     (await sweepRows(store.history, tx, share, room, drop)) &&
     (await sweepRows(store.places, tx, share, room)) &&
     (await sweepRows(store.oldPlaces, tx, share, room)) &&
+    (await sweepRows(store.copies, tx, share, room)) &&
     (await sweepRows(store.permissions, tx, share, room)) &&
     (await sweepRows(store.snapshots, tx, share, room)) &&
     (await sweepRows(store.dropped, tx, share, room));

@@ -15,7 +15,7 @@ import {
   ticksOf,
   type VolumeTransaction,
 } from './file-system.js';
-import { type Entry, type FileEntry, type FileStore, largestFile } from './model.js';
+import { type Entry, type FileEntry, type FileState, type FileStore, largestFile } from './model.js';
 import { newFileState } from './new-entry.js';
 import { descriptorOf, inheritPermission, storePermission } from './permissions.js';
 import { FileRefused } from './refusals.js';
@@ -153,8 +153,13 @@ export async function nodeOf(
     directory: file === undefined,
     length: file?.length ?? 0,
     security: await descriptorOf(store, tx, share.id, entry.permission),
-    leased: file !== undefined && observe(file.lease, tx.now).state === 'leased',
+    leased: file !== undefined && isHeld(file, tx.now),
   };
+}
+
+/** A copy that is pending keeps writers away as a lease does. */
+function isHeld({ lease, copy }: FileState, now: number): boolean {
+  return observe(lease, now).state === 'leased' || copy?.status === 'pending';
 }
 
 /** An entry that was made sure to be a file's. */

@@ -1,0 +1,101 @@
+// Copies whose bytes come in the background: the target is there at once, pending, and filled when all have come. A
+// copy is a row of its own until it has ended, so it goes on after a restart.
+//
+//   pending ── all came ────────────────────> success     the content is there, with a new ETag
+//      ├────── aborted by a client ─────────> aborted     the target is empty
+//      ├────── the source failed, or 2 weeks > failed     the target is empty
+//      └────── overwritten or deleted ──────>             the copy ends with its target
+//
+// While it is pending nobody else writes to the target; whoever ends it does so in a transaction that finds the copy
+// still pending, so it ends once.
+
+import type { Body } from './body.js';
+import { CopyFailure, type FetchSource, fetchAgain, type PendingCopy } from './sources.js';
+
+/** What copies go to: blobs, or files. */
+export interface CopyTargets<Key, Copy extends PendingCopy> {
+  all(): Promise<readonly (readonly [Key, Copy])[]>;
+  now(): number;
+  receive(chunks: AsyncIterable<Buffer>, length: number): Promise<Body>;
+  /** So many bytes have come. Throws if the copy is not pending any more. */
+  tell(key: Key, copy: Copy, copied: number): Promise<void>;
+  finish(key: Key, copy: Copy, body: Body): Promise<void>;
+  fail(key: Key, copy: Copy, description: string): Promise<void>;
+}
+
+const longestMs = 14 * 24 * 3600 * 1000;
+const progressMs = 1000;
+
+export class PendingCopies<Key, Copy extends PendingCopy> {
+  readonly #targets: CopyTargets<Key, Copy>;
+  readonly #fetchSource: FetchSource;
+  readonly #report: (error: unknown) => void;
+  readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+
+  constructor(targets: CopyTargets<Key, Copy>, fetchSource: FetchSource, report: (error: unknown) => void) {
+    this.#targets = targets;
+    this.#fetchSource = fetchSource;
+    this.#report = report;
+  }
+
+  /** Goes on with all that are pending and not under way. */
+  async resume(): Promise<void> {
+    for (const [key, copy] of await this.#targets.all()) this.start(key, copy);
+  }
+
+  /** Resolves when it has ended, however it did. */
+  start(key: Key, copy: Copy): Promise<void> {
+    const known = this.#running.get(copy.id);
+    if (known !== undefined) return known.ended;
+    const stop = new AbortController();
+    const ended = this.#run(key, copy, stop.signal)
+      .catch(this.#report)
+      .finally(() => this.#running.delete(copy.id));
+    this.#running.set(copy.id, { stop, ended });
+    return ended;
+  }
+
+  /** A client has aborted it: its bytes need not come. */
+  stop(id: string): void {
+    this.#running.get(id)?.stop.abort();
+  }
+
+  /** Those under way stay pending, for the next start. */
+  async close(): Promise<void> {
+    const all = [...this.#running.values()];
+    for (const { stop } of all) stop.abort('closing');
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  async #run(key: Key, copy: Copy, signal: AbortSignal): Promise<void> {
+    try {
+      const source = await fetchAgain(this.#fetchSource, copy, signal);
+      const counted = this.#counted(key, copy, source.body);
+      using body = await this.#targets.receive(counted, source.length);
+      await this.#targets.finish(key, copy, body);
+    } catch (error) {
+      if (signal.reason === 'closing') return;
+      await this.#targets.fail(key, copy, descriptionOf(error));
+    }
+  }
+
+  /** Tells now and then how far it is. */
+  async *#counted(key: Key, copy: Copy, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let copied = 0;
+    let toldAt = this.#targets.now();
+    for await (const chunk of chunks) {
+      yield chunk;
+      copied += chunk.length;
+      const now = this.#targets.now();
+      if (now - copy.began > longestMs) throw new CopyFailure('500 OperationCancelled');
+      if (now - toldAt < progressMs) continue;
+      toldAt = now;
+      await this.#targets.tell(key, copy, copied);
+    }
+  }
+}
+
+function descriptionOf(error: unknown): string {
+  if (error instanceof CopyFailure) return error.message;
+  return `500 InternalError "${error instanceof Error ? error.message : String(error)}"`;
+}
