@@ -18,8 +18,11 @@ import { ValueCollection } from './values.js';
 import type { Wait, WaitOptions } from './waits.js';
 
 export interface ReadOptions extends WaitOptions {
-  /** `none`: the newest value without waiting for anybody. Shared unless given. */
-  readonly lock?: 'shared' | 'update' | 'none';
+  /**
+   * Shared unless given. `none`: the newest value without waiting for anybody; `snapshot`: likewise, but of the
+   * moment that enumerations show.
+   */
+  readonly lock?: 'shared' | 'update' | 'none' | 'snapshot';
   /** Without a lock: that it is still so when the transaction commits, else a `ConflictError`. */
   readonly check?: boolean;
 }
@@ -53,12 +56,12 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
 
   protected read(tx: Transaction, key: K, options: ReadOptions | undefined): Awaitable<Found> {
     const lock = options?.lock ?? 'shared';
-    if (lock !== 'shared' && lock !== 'update' && lock !== 'none') {
-      throw new ArgumentError(`lock is shared, update or none, not ${String(lock)}`);
+    if (lock !== 'shared' && lock !== 'update' && lock !== 'none' && lock !== 'snapshot') {
+      throw new ArgumentError(`lock is shared, update, none or snapshot, not ${String(lock)}`);
     }
     tx.assertReadable();
     const wait = this.wait(tx, options);
-    if (!tx.primary) return this.#readSnapshot(tx, key, lock, wait);
+    if (!tx.primary || lock === 'snapshot') return this.#readSnapshot(tx, key, lock, wait);
     if (lock !== 'none') return this.lockRow(tx, key, lock, wait);
     const check = options?.check === true;
     this.expectUnlocked(tx, check);
@@ -75,6 +78,8 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
     if (lock === 'update')
       throw new NotReadableError('a secondary takes no update locks: read on the primary');
     const parts = partsOf(key);
+    const own = tx.changes.writes?.get(this.rowKey(parts).name);
+    if (own !== undefined) return { value: liveValue(own.value, tx), version: 0 };
     return then(this.touch(tx, wait), () =>
       then(this.snapshotGeneration(tx), (generation) => {
         if (generation === undefined) return { value: undefined, version: 0 };

@@ -507,3 +507,15 @@ test('a row with a time to live is gone when its time has come, and the count is
   });
   assert.equal(await s.value('brief'), 2);
 });
+
+test('a read of the snapshot shows the moment that enumerations show, with own writes, and waits for nobody', async () => {
+  await using s = await scene();
+  const before = await s.d.get(s.t(1), 'k', { lock: 'snapshot' });
+  await s.d.set(s.t(2), 'k', 77);
+  assert.equal(await s.d.get(s.t(1), 'k', { lock: 'snapshot' }), before);
+  await s.end(2);
+  assert.equal(await s.d.get(s.t(1), 'k', { lock: 'snapshot' }), before);
+  assert.equal(await s.d.get(s.t(1), 'k', { lock: 'none' }), 77);
+  await s.d.set(s.t(1), 'm', 5);
+  assert.equal(await s.d.get(s.t(1), 'm', { lock: 'snapshot' }), 5);
+});

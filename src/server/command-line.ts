@@ -22,6 +22,8 @@ export const commands: Readonly<Record<string, string>> = {
   blob: 'start the blob service alone; queue, table, file likewise',
   account: 'create, list, rotate, delete, set: accounts of a server',
   'connection-string': 'what a client needs to connect',
+  'dead-letter': 'set, list, delete: where messages go that always fail',
+  index: 'create, list, delete: indexes on properties of tables',
   backup: 'copy all data to a folder, while it is served',
   restore: 'make a data folder from a backup',
   verify: 'read everything and say what is damaged',

@@ -19,6 +19,10 @@ async function run(line: CommandLine): Promise<number> {
       return (await import('./commands/account.js')).account(line);
     case 'connection-string':
       return (await import('./commands/account.js')).showConnectionString(line);
+    case 'dead-letter':
+      return (await import('./commands/dead-letter.js')).deadLetter(line);
+    case 'index':
+      return (await import('./commands/table-index.js')).index(line);
     case 'backup':
       return (await import('./commands/backup.js')).backup(line);
     case 'restore':

@@ -53,7 +53,7 @@ export const options: readonly Option[] = [
   { name: 'loose', short: 'L',                          group: 'tests',    help: 'taken for Azurite\'s sake; changes nothing' },
   { name: 'skipApiVersionCheck',                        group: 'tests',    help: 'likewise: every version is served', azurite: 'AZURITE_SKIP_API_VERSION_CHECK' },
   { name: 'disableTelemetry',                           group: 'tests',    help: 'likewise: nothing is ever sent' },
-  { name: 'account',                   takes: 'name',   group: 'commands', help: 'reset, connection-string: of this account' },
+  { name: 'account',                   takes: 'name',   group: 'commands', help: 'whose: of commands on the data of one account' },
   { name: 'incremental',                                group: 'commands', help: 'backup: what changed since the last one' },
   { name: 'yes', short: 'y',                            group: 'commands', help: 'reset, account delete: do not ask' },
   { name: 'json',                                       group: 'commands', help: 'answers for programs' },

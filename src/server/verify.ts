@@ -1,5 +1,5 @@
-// Reads everything that is stored, and says what is damaged: every record, and every extent with its checksums. A
-// damaged extent is told with the blobs it belongs to.
+// Reads everything that is stored, and says what is damaged: every record, every extent with its checksums, and
+// whether the indexes of tables fit their entities. A damaged extent is told with the blobs it belongs to.
 
 import { DamageError } from '../base/errors.js';
 import type { Transaction } from '../collections/index.js';
@@ -15,6 +15,8 @@ export interface ContentsReport {
   readonly rows: number;
   readonly extents: number;
   readonly bytes: number;
+  /** Rows of indexes on properties of tables. */
+  readonly indexRows: number;
   /** A sentence each. */
   readonly damage: readonly string[];
 }
@@ -31,7 +33,16 @@ export async function verifyContents(
     const owners = await ownersOf(store, key);
     damage.push(owners.length === 0 ? message : `${message}; it belongs to ${owners.join(', ')}`);
   }
-  return { rows, extents: found.extents, bytes: found.bytes, damage };
+  const indexRows = damage.length === 0 ? await readIndexes(store, damage) : 0;
+  return { rows, extents: found.extents, bytes: found.bytes, indexRows, damage };
+}
+
+/** Only where all rows can be read. */
+async function readIndexes(open: OpenStore, damage: string[]): Promise<number> {
+  const { verifyIndexes } = await import('../services/table/verify-indexes.js');
+  const report = await verifyIndexes((await opened(open, 'table')).store);
+  damage.push(...report.damage);
+  return report.rows;
 }
 
 const pageSize = { limit: 1000, maxBytes: 4 * 1024 * 1024 };

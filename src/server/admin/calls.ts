@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { changeSettings, createAccount, defaultSettings, newKey } from '../../services/common/accounts.js';
-import type { QueueService } from '../../services/queue/service.js';
 import { UsageError } from '../command-line.js';
 import { connectionString } from '../connection-string.js';
 import type { Fault, Faults } from '../faults.js';
@@ -11,7 +10,15 @@ import type { Metrics } from '../metrics.js';
 import type { OpenStore } from '../open-store.js';
 import { resetAccount, resetAll } from '../reset.js';
 import type { Urls } from '../serve.js';
+import { type Body, text } from './body.js';
 import { isReady } from './health.js';
+import {
+  createIndexOf,
+  deleteIndexOf,
+  listDeadLetters,
+  listIndexesOf,
+  setDeadLetterOf,
+} from './service-calls.js';
 
 export interface AdminParts {
   readonly store: OpenStore;
@@ -24,7 +31,7 @@ export interface AdminParts {
 export interface AdminCall extends AdminParts {
   /** What the path names. */
   readonly name: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Body;
   /** How far it is: lines for who waits. */
   progress(done: Progress): void;
 }
@@ -54,7 +61,11 @@ export const rows: readonly Row[] = [
   ['POST',   '/api/accounts/{name}/rotate',         'token', rotate],
   ['POST',   '/api/accounts/{name}/reset',          'token', ({ store, name }) => resetAccount(store, name)],
   ['GET',    '/api/accounts/{name}/connection-string', 'token', connection],
+  ['GET',    '/api/dead-letter',                    'token', listDeadLetters],
   ['PUT',    '/api/dead-letter',                    'token', setDeadLetterOf],
+  ['GET',    '/api/table-index',                    'token', listIndexesOf],
+  ['PUT',    '/api/table-index',                    'token', createIndexOf],
+  ['DELETE', '/api/table-index',                    'token', deleteIndexOf],
   ['POST',   '/api/backup',                         'token', backup],
   ['POST',   '/api/verify',                         'token', verify],
   ['POST',   '/api/import-azurite',                 'token', importFrom],
@@ -90,12 +101,6 @@ function healthOf({ engine }: OpenStore): unknown {
 
 function listAccounts({ store }: AdminCall): unknown {
   return store.accounts.list().map(({ name, settings }) => ({ name, settings }));
-}
-
-function text(body: AdminCall['body'], name: string): string {
-  const value = body[name];
-  if (typeof value !== 'string' || value === '') throw new UsageError(`${name} is missing`);
-  return value;
 }
 
 /** The keys are told here and never again. */
@@ -139,25 +144,6 @@ function known({ accounts }: OpenStore, name: string) {
 
 function connection({ store, name, urls }: AdminCall): unknown {
   return { connectionString: connectionString(known(store, name), urls) };
-}
-
-/** `{ account, queue, target, afterDequeues }`; without a target, messages stay where they are. */
-async function setDeadLetterOf({ store, body }: AdminCall): Promise<unknown> {
-  const key = [text(body, 'account'), text(body, 'queue')] as const;
-  const queues = (store.services.get('queue')?.service as QueueService | undefined)?.store;
-  if (queues === undefined) throw new UsageError('this server serves no queues');
-  const afterDequeues = body['afterDequeues'] ?? 5;
-  if (!Number.isSafeInteger(afterDequeues) || (afterDequeues as number) < 1) {
-    throw new UsageError('afterDequeues is a whole number above 0');
-  }
-  const target = body['target'] === undefined ? undefined : text(body, 'target');
-  const { setDeadLetter } = await import('../../services/queue/queues.js');
-  await setDeadLetter(
-    queues,
-    key,
-    target === undefined ? undefined : { afterDequeues: afterDequeues as number, target },
-  );
-  return { account: key[0], queue: key[1], target, afterDequeues };
 }
 
 // What is rarely asked for is loaded when it is.

@@ -4,6 +4,7 @@ import { readInsert } from '../../http/table/entity-reader.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import { orThrow } from '../../services/common/errors.js';
 import { checkEntity, type EntityInput } from '../../services/table/entity.js';
+import { storeEntity } from '../../services/table/indexes.js';
 import { findTable, rowKeyOf, type TableStore, tableKey } from '../../services/table/model.js';
 import { createTable, setPolicies } from '../../services/table/tables.js';
 import { opened } from '../services.js';
@@ -39,9 +40,11 @@ async function importEntities(store: TableStore, run: Import, table: AzuriteTabl
       return [];
     });
     await store.run(async (tx) => {
-      const { id } = await findTable(store, tx, tableKey(table.account, table.table));
+      const entry = await findTable(store, tx, tableKey(table.account, table.table));
       for (const { input, stamp } of batch) {
-        await store.entities.set(tx, rowKeyOf(id, input), { stamp, properties: input.properties });
+        const row = rowKeyOf(entry.id, input);
+        const before = await store.entities.get(tx, row, { lock: 'update' });
+        await storeEntity(store, tx, entry, row, before, { stamp, properties: input.properties });
       }
     });
     for (const _ of batch) run.count('entities');

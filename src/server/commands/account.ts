@@ -4,23 +4,22 @@
 import { type CommandLine, UsageError } from '../command-line.js';
 import { defaultPorts, loopback } from '../config.js';
 import { connectionString } from '../connection-string.js';
-import { client, confirm, type Reach, reach, word } from './reach.js';
+import { accountOf, client, confirm, type Reach, reach, stepOf, word } from './reach.js';
 
-const usage = `account create <name> [setting=value ...]
-  account list
-  account rotate <name> [1|2]
-  account set <name> <setting>=<value> ...
-  account delete <name>`;
+const usage = [
+  'account create <name> [setting=value ...]',
+  'account list',
+  'account rotate <name> [1|2]',
+  'account set <name> <setting>=<value> ...',
+  'account delete <name>',
+];
 
 type Step = (line: CommandLine, at: Reach) => Promise<number>;
 
 const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, delete: remove };
 
 export function account(line: CommandLine): Promise<number> {
-  const step = steps[line.words[0] ?? 'list'];
-  if (step === undefined)
-    throw new UsageError(`account has no command ${line.words[0]}; there are:\n  ${usage}`);
-  return step(line, reach(line));
+  return stepOf(line, steps, usage)(line, reach(line));
 }
 
 async function create(line: CommandLine, at: Reach): Promise<number> {
@@ -103,11 +102,9 @@ function settingsOf(words: readonly string[]): Record<string, string> {
   );
 }
 
-const development = 'devstoreaccount1';
-
 export async function showConnectionString(line: CommandLine): Promise<number> {
   const at = reach(line);
-  const name = line.words[0] ?? at.values.text('account') ?? development;
+  const name = line.words[0] ?? accountOf(at);
   await using admin = await client(at, 'make');
   const told = (await admin.call('GET', `/api/accounts/${name}/connection-string`)) as {
     connectionString: string;

@@ -1,6 +1,7 @@
 // What all commands have in common: which data folder they mean, and how they tell what came of it.
 
 import { existsSync } from 'node:fs';
+import { developmentAccount } from '../../services/common/accounts.js';
 import { type AdminClient, connect } from '../admin/client.js';
 import { type CommandLine, UsageError } from '../command-line.js';
 import { defaultLocation } from '../config.js';
@@ -48,6 +49,24 @@ export function word(line: CommandLine, at: number, what: string): string {
   const found = line.words[at];
   if (found === undefined) throw new UsageError(`${line.command} needs ${what}`);
   return found;
+}
+
+/** Whose: that of `--account`, or the one that is there without any settings. */
+export function accountOf({ values }: Reach): string {
+  return values.text('account') ?? developmentAccount.name;
+}
+
+/** The step that the first word names; `list` where there is none. */
+export function stepOf<Step>(
+  { command, words }: CommandLine,
+  steps: Readonly<Record<string, Step>>,
+  usage: readonly string[],
+): Step {
+  const [name = 'list'] = words;
+  const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
+  if (step === undefined)
+    throw new UsageError(`${command} has no command ${name}; there are:\n  ${usage.join('\n  ')}`);
+  return step;
 }
 
 /** Asks on a terminal; elsewhere `--yes` must have been given. */

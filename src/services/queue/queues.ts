@@ -90,6 +90,23 @@ export function setDeadLetter(
   });
 }
 
+export interface DeadLetterOf extends DeadLetter {
+  readonly account: string;
+  readonly queue: string;
+}
+
+/** Those that are set, of all accounts or of one. */
+export function deadLetters(store: QueueStore, account?: string): Promise<DeadLetterOf[]> {
+  return store.run(async (tx) => {
+    const found: DeadLetterOf[] = [];
+    const range = account === undefined ? {} : { prefix: [account] };
+    for await (const [[owner, queue], { deadLetter }] of store.queues.entries(tx, range)) {
+      if (deadLetter !== undefined) found.push({ account: owner, queue, ...deadLetter });
+    }
+    return found;
+  });
+}
+
 /** For who must know them to authorize; nothing if there is no such queue. */
 export function queuePolicies(
   store: QueueStore,

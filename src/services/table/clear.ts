@@ -1,13 +1,12 @@
 // All tables of an account: for who resets or removes an account.
 
-import { discardEntities, type TableStore } from './model.js';
+import { discardTable, type TableStore } from './model.js';
 
 export async function clearTables(store: TableStore, account: string): Promise<void> {
   await store.run(async (tx) => {
-    for await (const [key, { id }] of store.tables.entries(tx, { prefix: [account], newest: true })) {
+    for await (const [key, entry] of store.tables.entries(tx, { prefix: [account], newest: true })) {
       await store.tables.delete(tx, key);
-      await store.policies.delete(tx, id);
-      await discardEntities(store, tx, id);
+      await discardTable(store, tx, entry);
     }
   });
 }

@@ -21,7 +21,8 @@ import {
   matchesStamp,
   mergeProperties,
 } from './entity.js';
-import { entityOf, findTable, rowKeyOf, type TableKey, type TableStore } from './model.js';
+import { storeEntity } from './indexes.js';
+import { entityOf, findTable, rowKeyOf, type TableEntry, type TableKey, type TableStore } from './model.js';
 
 export type EntityWrite = Readonly<
   | { kind: 'insert'; entity: EntityInput }
@@ -68,8 +69,7 @@ export type Written = Entity | undefined;
 
 export function writeEntity(store: TableStore, table: TableKey, write: EntityWrite): Promise<Written> {
   return store.run(async (tx) => {
-    const { id } = await findTable(store, tx, table);
-    return applyWrite(store, tx, id, write);
+    return applyWrite(store, tx, await findTable(store, tx, table), write);
   });
 }
 
@@ -80,10 +80,10 @@ export function writeEntities(
   writes: readonly EntityWrite[],
 ): Promise<readonly Written[]> {
   return store.run(async (tx) => {
-    const { id } = await indexed(0, () => findTable(store, tx, table));
+    const entry = await indexed(0, () => findTable(store, tx, table));
     const written: Written[] = [];
     for (const [index, write] of writes.entries()) {
-      written.push(await indexed(index, () => applyWrite(store, tx, id, write)));
+      written.push(await indexed(index, () => applyWrite(store, tx, entry, write)));
     }
     return written;
   });
@@ -102,18 +102,18 @@ async function indexed<T>(index: number, work: () => Promise<T>): Promise<T> {
 async function applyWrite(
   store: TableStore,
   tx: Transaction,
-  table: number,
+  table: TableEntry,
   write: EntityWrite,
 ): Promise<Written> {
-  const row = rowKeyOf(table, keyOfWrite(write));
+  const row = rowKeyOf(table.id, keyOfWrite(write));
   const record = await store.entities.get(tx, row, { lock: 'update' });
   const outcome = decide(record && entityOf(row, record), write);
   if (!outcome.ok) throw new StorageError(outcome.code);
   if (outcome.value === undefined) {
-    await store.entities.delete(tx, row);
+    await storeEntity(store, tx, table, row, record, undefined);
     return undefined;
   }
   const stamp: Stamp = tx.stamp(record?.stamp);
-  await store.entities.set(tx, row, { stamp, properties: outcome.value.properties });
+  await storeEntity(store, tx, table, row, record, { stamp, properties: outcome.value.properties });
   return { ...outcome.value, stamp };
 }

@@ -61,7 +61,7 @@ export function checkEntity<E extends EntityInput>(entity: E): Result<E, ErrorCo
   return entityBytes(entity) > limits.entityBytes ? refuse('EntityTooLarge') : ok(entity);
 }
 
-function checkName(name: string): ErrorCode | undefined {
+export function checkName(name: string): ErrorCode | undefined {
   if (name.length > limits.nameLength) return 'PropertyNameTooLong';
   return propertyName.test(name) ? undefined : 'PropertyNameInvalid';
 }

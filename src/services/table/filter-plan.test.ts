@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { compareBytes } from '../../base/bytes.js';
 import { rows } from '../../base/cells.suite.js';
 import { encodeKey, utf16 } from '../../engine/keys.js';
-import type { EdmValue } from './edm.js';
-import { type Entity, type EntityKey, type Property, propertyOf } from './entity.js';
+import { type EntityInput, type EntityKey, propertyOf } from './entity.js';
 import { type Filter, matches, parseFilter } from './filter.js';
 import {
   compareKeys,
@@ -15,6 +14,7 @@ import {
   pointOf,
   rangesFrom,
 } from './filter-plan.js';
+import { entity, filters, key } from './random-filters.suite.js';
 
 const seed = 20260807;
 
@@ -134,45 +134,9 @@ const within = (entity: EntityKey, { from, to }: EntityRange) =>
   compareKeys(from, entity) <= 0 && (to === undefined || compareKeys(entity, to) < 0);
 
 describe('against plain evaluation', () => {
-  /** Few texts, so that filters and entities meet; with characters that the two orders of text disagree on. */
-  const key = fc.constantFrom('', 'a', 'aa', 'ab', 'b', 'c', '\uffff', '😀', 'b ', 'é');
-  const value: fc.Arbitrary<EdmValue> = fc.oneof(
-    fc.constantFrom('', 'a', 'b').map((text): EdmValue => ({ type: 'Edm.String', value: text })),
-    fc.integer({ min: -2, max: 2 }).map((number): EdmValue => ({ type: 'Edm.Int32', value: number })),
-    fc.bigInt({ min: -2n, max: 2n }).map((number): EdmValue => ({ type: 'Edm.Int64', value: number })),
-    fc
-      .constantFrom(-1.5, 0, 1, Number.NaN)
-      .map((number): EdmValue => ({ type: 'Edm.Double', value: number })),
-    fc.boolean().map((flag): EdmValue => ({ type: 'Edm.Boolean', value: flag })),
-  );
-  const entity: fc.Arbitrary<Entity> = fc
-    .record({ partitionKey: key, rowKey: key, p: fc.option(value), q: fc.option(value) })
-    .map(({ partitionKey, rowKey, p, q }) => ({
-      partitionKey,
-      rowKey,
-      stamp: 1,
-      properties: [...(p ? [['p', p] as Property] : []), ...(q ? [['q', q] as Property] : [])],
-    }));
-  const operator = fc.constantFrom('eq', 'ne', 'gt', 'ge', 'lt', 'le');
-  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
-  const literal = fc.constantFrom("''", "'a'", '0', '1', '-1L', '1.5', 'true', 'NaN');
-  const comparison = fc.oneof(
-    { arbitrary: fc.tuple(fc.constantFrom('PartitionKey', 'RowKey'), operator, key.map(quote)), weight: 3 },
-    { arbitrary: fc.tuple(fc.constantFrom('p', 'q', 'absent'), operator, literal), weight: 1 },
-  );
-  const { filter } = fc.letrec<{ filter: string }>((tie) => ({
-    filter: fc.oneof(
-      { depthSize: 'medium' },
-      { arbitrary: comparison.map((parts) => parts.join(' ')), weight: 4 },
-      { arbitrary: comparison.map(([name, op, text]) => `${text} ${op} ${name}`), weight: 1 },
-      { arbitrary: fc.constantFrom('p', 'true', 'false'), weight: 1 },
-      { arbitrary: fc.tuple(tie('filter'), tie('filter')).map(([a, b]) => `(${a}) and (${b})`), weight: 3 },
-      { arbitrary: fc.tuple(tie('filter'), tie('filter')).map(([a, b]) => `(${a}) or (${b})`), weight: 3 },
-      { arbitrary: tie('filter').map((inner) => `not (${inner})`), weight: 1 },
-    ),
-  }));
-
-  const holds = (filter: Filter, entity: Entity) => matches(filter, (name) => propertyOf(entity, name));
+  const filter = filters({ keys: 3, properties: 1 });
+  const holds = (filter: Filter, entity: EntityInput) =>
+    matches(filter, (name) => propertyOf({ ...entity, stamp: 1 }, name));
 
   test(`planned and evaluated is evaluated (seed ${seed})`, () => {
     let narrowed = 0;

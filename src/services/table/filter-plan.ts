@@ -12,11 +12,15 @@
 // A box of one partition is one range of keys; of more, it is all of these partitions. The boxes of an `and`
 // multiply: past `mostBoxes` one side is left out, which only widens the ranges.
 //
+// A comparison of a property that has an index, not under `not`, is a box as well: all keys, and the places in the
+// index where it holds. Then each box is a path, by the index where it has one (`planPaths`).
+//
 // In UTF-16 order nothing lies between a text and the same with U+0000 behind it. So every interval is closed
 // below and open above: `gt x` begins at x + '\0', `le x` ends there.
 
 import type { EntityKey } from './entity.js';
 import type { Filter, Operator } from './filter.js';
+import { meetPlaces, onlyPlace, type PlaceRange, placesOf } from './index-places.js';
 
 /** From `from` on and below `to`; nothing: to the end. */
 export interface Interval {
@@ -43,6 +47,41 @@ export function planFilter(filter: Filter): readonly EntityRange[] {
 
 /** Filters are remembered (filter.ts), and with them their plans. */
 const plans = new WeakMap<Filter, readonly EntityRange[]>();
+
+/** A part of an index: entities that have the property, with a value in one of these places. */
+export interface IndexPart {
+  readonly property: string;
+  readonly places: PlaceRange;
+}
+
+/** One way to some of the entities that match: the keys in these ranges, or those of them that lie in the part. */
+export interface Path {
+  readonly ranges: readonly EntityRange[];
+  readonly part: IndexPart | undefined;
+}
+
+/** Each path is a reader of its own. */
+const mostPaths = 64;
+
+/** Paths that together reach all that can match, by these indexes; nothing if they are of no use to the filter. */
+export function planPaths(filter: Filter, indexed: ReadonlySet<string>): readonly Path[] | undefined {
+  const boxes = boxesOf(filter, false, { ...keyNames, indexed });
+  const parts = new Map<IndexPart | undefined, EntityRange[]>();
+  for (const box of boxes) {
+    const range = rangeOf(box);
+    const part = pointOf(range) === undefined ? box.part : undefined; // one key is found by itself
+    parts.set(part, [...(parts.get(part) ?? []), range]);
+  }
+  const paths = [...parts].map(([part, ranges]) => ({ part, ranges: mergeRanges(ranges) }));
+  const isAll = ({ part, ranges }: Path) => part === undefined && ranges.some(isEverything);
+  if (paths.length > mostPaths || paths.every(({ part }) => part === undefined) || paths.some(isAll))
+    return undefined;
+  return paths;
+}
+
+function isEverything({ from, to }: EntityRange): boolean {
+  return to === undefined && from.partitionKey === '' && from.rowKey === '';
+}
 
 /** The one key a range is for, if it is for one. */
 export function pointOf({ from, to }: EntityRange): EntityKey | undefined {
@@ -71,11 +110,14 @@ export function intervalsOf(filter: Filter, name: string): readonly Interval[] {
 interface Box {
   readonly partition: Interval;
   readonly row: Interval;
+  /** Not all of the box, but what of it lies in this part of an index. */
+  readonly part?: IndexPart | undefined;
 }
 
 interface Names {
   readonly partition: string;
   readonly row: string;
+  readonly indexed?: ReadonlySet<string>;
 }
 
 const all: Interval = { from: '', to: undefined };
@@ -98,7 +140,9 @@ function boxesOf(filter: Filter, negated: boolean, names: Names = keyNames): rea
     case 'not':
       return boxesOf(filter.part, !negated, names);
     case 'flag':
-      return [wholeBox];
+      return negated || !names.indexed?.has(filter.name)
+        ? [wholeBox]
+        : partBoxes(filter.name, placesOf('eq', { type: 'Edm.Boolean', value: true }));
     case 'compare':
       return comparisonBoxes(filter, negated, names);
     default: {
@@ -117,11 +161,16 @@ function comparisonBoxes(
   names: Names,
 ): readonly Box[] {
   const { name, literal } = filter;
+  if (names.indexed?.has(name) && !negated) return partBoxes(name, placesOf(filter.operator, literal));
   if ((name !== names.partition && name !== names.row) || literal.type !== 'Edm.String') return [wholeBox];
   const found = intervals(negated ? opposite[filter.operator] : filter.operator, literal.value);
   return found.map((interval) =>
     name === names.partition ? { partition: interval, row: all } : { partition: all, row: interval },
   );
+}
+
+function partBoxes(property: string, places: PlaceRange): readonly Box[] {
+  return [{ ...wholeBox, part: { property, places } }];
 }
 
 function intervals(operator: Operator, text: string): readonly Interval[] {
@@ -158,7 +207,17 @@ function either(parts: readonly (readonly Box[])[]): readonly Box[] {
 function meet(a: Box, b: Box): Box | undefined {
   const partition = overlap(a.partition, b.partition);
   const row = overlap(a.row, b.row);
-  return partition && row && { partition, row };
+  if (partition === undefined || row === undefined) return undefined;
+  if (a.part === undefined || b.part === undefined) return { partition, row, part: a.part ?? b.part };
+  const part = meetParts(a.part, b.part);
+  return part && { partition, row, part };
+}
+
+/** Of two indexes one is enough: that with a single place, if there is one. */
+function meetParts(a: IndexPart, b: IndexPart): IndexPart | undefined {
+  if (a.property !== b.property) return onlyPlace(a.places) === undefined && onlyPlace(b.places) ? b : a;
+  const places = meetPlaces(a.places, b.places);
+  return places && { property: a.property, places };
 }
 
 function overlap(a: Interval, b: Interval): Interval | undefined {

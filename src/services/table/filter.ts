@@ -106,8 +106,8 @@ function compares(value: EdmValue, operator: Operator, literal: EdmValue): boole
   }
 }
 
-/** In which order values of different types stand: numbers alike, and all before strings. */
-const rank = {
+/** In which order values of different types stand: numbers alike, and all before strings. Indexes keep it on disk. */
+export const typeRank = {
   'Edm.Int32': 0,
   'Edm.Int64': 0,
   'Edm.Double': 0,
@@ -120,7 +120,7 @@ const rank = {
 
 /** Negative, zero or positive; NaN where NaN is compared, which is in no order and equal to nothing. */
 function compareValues(a: EdmValue, b: EdmValue): number {
-  if (rank[a.type] !== rank[b.type]) return rank[a.type] - rank[b.type];
+  if (typeRank[a.type] !== typeRank[b.type]) return typeRank[a.type] - typeRank[b.type];
   if (a.type === 'Edm.Binary' && b.type === 'Edm.Binary') return Buffer.compare(a.value, b.value);
   if (a.value < b.value) return -1;
   if (a.value > b.value) return 1;

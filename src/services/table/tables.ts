@@ -4,7 +4,7 @@ import { type AccessPolicy, checkPolicies } from '../common/access-policy.js';
 import { StorageError } from '../common/errors.js';
 import { checkName } from '../common/names.js';
 import { type Filter, matches } from './filter.js';
-import { discardEntities, findTable, type TableStore, tableKey } from './model.js';
+import { discardTable, findTable, type TableStore, tableKey } from './model.js';
 
 export function createTable(store: TableStore, account: string, name: string): Promise<void> {
   checkName('table', name);
@@ -20,8 +20,7 @@ export function deleteTable(store: TableStore, account: string, name: string): P
   return store.run(async (tx) => {
     const entry = await store.tables.remove(tx, tableKey(account, name));
     if (entry === undefined) throw new StorageError('ResourceNotFound');
-    await store.policies.delete(tx, entry.id);
-    await discardEntities(store, tx, entry.id);
+    await discardTable(store, tx, entry);
   });
 }
 
