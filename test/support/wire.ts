@@ -174,7 +174,7 @@ export class Wire {
 
   async #moreOrFail(): Promise<void> {
     if (this.#isClosed)
-      throw new Error(`the connection was closed after: ${this.#received.toString('latin1')}`);
+      throw new Error(`the connection was closed after: ${this.#received.toString('latin1', 0, 500)}`);
     await this.#more();
   }
 
