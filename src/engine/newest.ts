@@ -5,9 +5,9 @@ import type { Awaitable, Key, Versioned } from './engine.js';
 import { ClosedError, UnavailableError } from './errors.js';
 import type { Group, Groups } from './groups.js';
 import { type Handle, shown } from './handle.js';
+import { KnownRecords } from './known.js';
 import type { LiveStore } from './live-store.js';
 import { type Entry, newestIn, type View } from './overlay.js';
-import { KnownVersions } from './versions.js';
 import { Watches } from './watches.js';
 
 export class Newest {
@@ -18,7 +18,7 @@ export class Newest {
   closing = false;
   readonly #live: LiveStore;
   readonly #groups: Groups;
-  readonly #known = new KnownVersions();
+  readonly #known = new KnownRecords();
   /** The newest version that a view was taken at. */
   #viewed = 0;
 
@@ -49,7 +49,8 @@ export class Newest {
   get(handle: Handle, key: Key): Versioned {
     const name = mapKey(key);
     const entry = newestIn(this.#groups.list, name);
-    return entry === undefined ? this.#stored(handle, key, name) : shown(entry);
+    if (entry !== undefined) return shown(entry);
+    return this.#known.get(name) ?? this.#stored(handle, key, name);
   }
 
   /** The version alone, mostly without going to the store. */
@@ -57,7 +58,7 @@ export class Newest {
     const name = mapKey(key);
     const entry = newestIn(this.#groups.list, name);
     if (entry !== undefined) return shown(entry);
-    const version = this.#known.get(name);
+    const version = this.#known.version(name);
     return version === undefined ? this.#stored(handle, key, name) : { version, seen: 0 };
   }
 
@@ -81,8 +82,6 @@ export class Newest {
   }
 
   #stored(handle: Handle, key: Key, name: string): Versioned {
-    const found = handle.get(key);
-    this.#known.set(name, found.version);
-    return found;
+    return this.#known.set(name, handle.get(key));
   }
 }
