@@ -4,13 +4,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Worker } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { Endpoint } from '#src/http/endpoint.js';
 import { Listener } from '#src/http/listen.js';
 import type { Row } from '#src/http/operation.js';
 import { requestIds } from '#src/http/request-ids.js';
-import type { LoadDone, LoadJob } from './http-load.js';
+import type { LoadDone } from './load.js';
+import { Loader } from './loader.js';
 import type { Bench } from './main.js';
 
 const sizes = { small: { rounds: 1, requests: 200 }, full: { rounds: 15, requests: 30_000 } } as const;
@@ -19,7 +19,7 @@ const body = Buffer.alloc(1024, 'x');
 
 const sas =
   'sv=2021-12-02&ss=b&srt=sco&sp=rwdlac&se=2030-01-01T00%3A00%3A00Z&sig=A5lojdK5n3Pw5daTwv4VhWV4jt%2BL%3D';
-const request = [
+const lines = [
   `GET /devstoreaccount1/container/blob.txt?${sas} HTTP/1.1`,
   'Host: 127.0.0.1:10000',
   'Accept: application/xml',
@@ -27,7 +27,8 @@ const request = [
   'x-ms-version: 2021-12-02',
   'x-ms-client-request-id: 0f8fad5b-d9cb-469f-a165-70867728950e',
   '\r\n',
-].join('\r\n');
+];
+const request = Buffer.from(lines.join('\r\n'));
 
 const rows: readonly Row<null>[] = [
   [
@@ -50,11 +51,9 @@ export const httpBench: Bench = async (size, print) => {
   }).listen(0, '127.0.0.1');
   await once(bare, 'listening');
   const ours = await Listener.open(endpoint(), { host: '127.0.0.1', port: 0 });
-  const worker = new Worker(new URL('./http-load.js', import.meta.url));
-  const ask = async (port: number): Promise<LoadDone> => {
-    worker.postMessage({ port, connections, requests, request } satisfies LoadJob);
-    return (await once(worker, 'message'))[0];
-  };
+  await using loader = new Loader();
+  const ask = (port: number): Promise<LoadDone> =>
+    loader.run({ port, connections, requests, seconds: Number.POSITIVE_INFINITY, request, round: 1 });
   const ratios: number[] = [];
   let answers = 0;
   try {
@@ -67,7 +66,6 @@ export const httpBench: Bench = async (size, print) => {
       print(`bare ${rate(plain)}/s, a row ${rate(served)}/s`);
     }
   } finally {
-    await worker.terminate();
     await ours.stop(0);
     bare.closeAllConnections();
     bare.close();

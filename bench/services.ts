@@ -1,47 +1,58 @@
-// How fast are the services beside Azurite and beside a bare node:http answer, in one run? 1 KiB, SAS, ours with
-// every acknowledged write on disk, Azurite as it comes. As ratios: the machine is shared and noisy.
+// How fast are the services beside Azurite and beside a bare node:http answer, in one run? SAS, ours with every
+// acknowledged write on disk, Azurite as it comes. All three are processes of their own that get the same bytes
+// from the same thread, in turns; each figure is the median of its rounds.
 
-import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Worker } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { signSas } from '#src/http/auth/sign.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
+import { type Contender, compare, Loader, type Score } from './loader.js';
 import type { Bench, Size } from './main.js';
-import type { ServiceLoad, ServiceLoadDone } from './service-load.js';
-import { startAzurite, startLazuli, type Target } from './targets.js';
+import { startAzurite, startBare, startLazuli, type Target } from './targets.js';
 
-type Service = 'blob' | 'queue' | 'table';
+export type Service = 'blob' | 'queue' | 'table';
 
-interface Work {
-  readonly name: string;
+interface Asked {
   readonly service: Service;
   readonly method: string;
-  /** After the account, with placeholders. */
+  /** After the account, with placeholders (load.ts). */
   readonly path: string;
   readonly headers?: readonly string[];
   readonly body?: string;
-  /** At least so many times Azurite, at 16 and at 64 connections. */
-  readonly aim: readonly [number, number];
-  /** Whether a bare answer says something about it. */
-  readonly bare?: boolean;
+}
+
+interface Work extends Asked {
+  readonly name: string;
+  readonly connections: readonly number[];
+  /** At least so many times Azurite, at the second and the third number of connections. */
+  readonly aims: readonly [number?, number?];
+  /** Whether a bare answer says something about it, and which share of it ours should be, in hundredths. */
+  readonly bare?: number;
+  /** So many bytes in each, where it is they that count. */
+  readonly bytes?: number;
 }
 
 const kilobyte = 'x'.repeat(1024);
+const largeBytes = 4 * 1024 * 1024;
+const large = 'x'.repeat(largeBytes);
 const message = `<QueueMessage><MessageText>${'x'.repeat(900)}</MessageText></QueueMessage>`;
-const entity = `{"PartitionKey":"p","RowKey":"{n}","text":"${'x'.repeat(900)}"}`;
+const entity = (row: string) => `{"PartitionKey":"p","RowKey":"${row}","text":"${'x'.repeat(900)}"}`;
 const json = ['Content-Type: application/json', 'Accept: application/json;odata=nometadata'];
-const rounds = 500;
+const noEcho = [...json, 'Prefer: return-no-content'];
+const block = ['x-ms-blob-type: BlockBlob'];
+
+const few = [1, 16, 64];
+const four = [4];
 
 // biome-ignore format: a table
 const works: readonly Work[] = [
-  { name: 'Get Blob',      service: 'blob',  method: 'GET',  path: '/bench/get{i}',                        aim: [15, 15], bare: true },
-  { name: 'Put Blob',      service: 'blob',  method: 'PUT',  path: '/bench/put{n}', headers: ['x-ms-blob-type: BlockBlob'], body: kilobyte, aim: [10, 18], bare: true },
-  { name: 'Put Message',   service: 'queue', method: 'POST', path: '/bench/messages', body: message,       aim: [10, 15] },
-  { name: 'Get Messages',  service: 'queue', method: 'GET',  path: '/bench/messages?visibilitytimeout=600', aim: [200, 200] },
-  { name: 'Insert Entity', service: 'table', method: 'POST', path: '/bench', headers: [...json, 'Prefer: return-no-content'], body: entity, aim: [4, 8] },
-  { name: 'point query',   service: 'table', method: 'GET',  path: "/bench(PartitionKey='p',RowKey='get{i}')", headers: json, aim: [8, 8] },
+  { name: 'Get Blob, 1 KiB', service: 'blob',  method: 'GET',  path: '/bench/get{iiii}',                                  connections: few, aims: [15, 15], bare: 40 },
+  { name: 'Put Blob, 1 KiB', service: 'blob',  method: 'PUT',  path: '/bench/put{nnnnnnnnnn}', headers: block, body: kilobyte, connections: few, aims: [10, 18], bare: 0 },
+  { name: 'Put Message',     service: 'queue', method: 'POST', path: '/bench/messages', body: message,                   connections: few, aims: [10, 15] },
+  { name: 'Get Messages',    service: 'queue', method: 'GET',  path: '/full/messages?visibilitytimeout=10',              connections: few, aims: [200, 200] },
+  { name: 'Insert Entity',   service: 'table', method: 'POST', path: '/bench', headers: noEcho, body: entity('{nnnnnnnnnn}'), connections: few, aims: [4, 8] },
+  { name: 'point query',     service: 'table', method: 'GET',  path: "/bench(PartitionKey='p',RowKey='get{iiii}')", headers: json, connections: few, aims: [8, 8] },
+  { name: 'Get Blob, 4 MiB', service: 'blob',  method: 'GET',  path: '/bench/4m',                               bytes: largeBytes, connections: four, aims: [], bare: 60 },
+  { name: 'Put Blob, 4 MiB', service: 'blob',  method: 'PUT',  path: '/bench/{iiii}4m', headers: block, body: large, bytes: largeBytes, connections: four, aims: [], bare: 55 },
 ];
 
 const sas = signSas(
@@ -50,165 +61,145 @@ const sas = signSas(
   Buffer.from(developmentAccount.keys[0], 'base64'),
 );
 
-const seconds: Record<Size, number> = { small: 0.1, full: 3 };
+interface Scale {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** How many blobs and entities there are to be read. */
+  readonly stored: number;
+}
 
-export function servicesBench(only?: Service): Bench {
+const scales: Record<Size, Scale> = {
+  small: { rounds: 1, seconds: 0.05, stored: 50 },
+  full: { rounds: 3, seconds: 1, stored: 500 },
+};
+
+/** One line of the answer. */
+export interface Row {
+  readonly work: string;
+  readonly connections: number;
+  readonly ours: Score;
+  readonly azurite: Score | undefined;
+  readonly bare: Score | undefined;
+  readonly aim: number | undefined;
+  readonly aimOfBare: number | undefined;
+  readonly bytes: number | undefined;
+}
+
+export function servicesBench(only?: Service, told?: (row: Row) => void): Bench {
   return async (size, print) => {
     await using ours = await startLazuli();
     await using azurite = size === 'full' ? await startAzurite() : undefined;
-    const targets = azurite === undefined ? [ours] : [ours, azurite];
-    for (const one of targets) await prepare(one, only);
-    const bare = createServer((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, ['Content-Length', '1024']).end(kilobyte));
-    }).listen(0, '127.0.0.1');
-    await once(bare, 'listening');
-    const worker = new Worker(new URL('./service-load.js', import.meta.url));
-    const run = async (job: ServiceLoad): Promise<ServiceLoadDone> => {
-      worker.postMessage(job);
-      return (await once(worker, 'message'))[0];
-    };
-    try {
-      for (const work of works.filter(({ service }) => only === undefined || service === only)) {
-        for (const connections of size === 'full' ? [1, 16, 64] : [4]) {
-          await measure(
-            work,
-            connections,
-            seconds[size],
-            targets,
-            (bare.address() as AddressInfo).port,
-            run,
-            print,
-          );
-        }
+    await using bare = await startBare();
+    await using loader = new Loader();
+    const chosen = works.filter(({ service }) => only === undefined || service === only);
+    for (const target of [ours, azurite]) if (target) await prepare(loader, target, size, chosen);
+    for (const work of chosen) {
+      for (const [at, connections] of (size === 'full' ? work.connections : [4]).entries()) {
+        const row = await measure(loader, work, connections, size, [ours, azurite, bare]);
+        const aimed = { ...row, aim: work.aims[at - 1] };
+        told?.(aimed);
+        print(shown(aimed));
       }
-    } finally {
-      await worker.terminate();
-      bare.closeAllConnections();
-      bare.close();
     }
-    return crc32(works.map(({ name }) => name).join()).toString(16);
+    return crc32(chosen.map(({ name }) => name).join()).toString(16);
   };
 }
 
-let first = 0;
-
 async function measure(
+  loader: Loader,
   work: Work,
   connections: number,
-  seconds: number,
-  targets: readonly Target[],
-  barePort: number,
-  run: (job: ServiceLoad) => Promise<ServiceLoadDone>,
-  print: (line: string) => void,
-): Promise<void> {
-  const rates: number[] = [];
-  const told: string[] = [];
-  for (const one of targets) {
-    first += 10_000_000;
-    const job = {
-      port: one.ports[work.service],
+  size: Size,
+  [ours, azurite, bare]: readonly [Target, Target | undefined, Target],
+): Promise<Omit<Row, 'aim'>> {
+  const { rounds, seconds, stored } = scales[size];
+  const contender = ({ name, pid, ports }: Target): Contender => ({
+    name,
+    pid,
+    job: {
+      port: ports[work.service],
       connections,
-      seconds,
       request: requestOf(work),
-      first,
-      round: rounds,
-    };
-    const done = await run(job);
-    if (done.refused > 0)
-      throw new Error(`${one.name}: ${done.refused} refused, the first with ${done.refusal}`);
-    rates.push((done.answers / done.ms) * 1000);
-    const [p50, p95, p99] = done.percentiles.map((ms) => ms.toFixed(2));
-    told.push(`${one.name} ${Math.round(rates.at(-1) ?? 0)}/s (p50 ${p50}, p95 ${p95}, p99 ${p99} ms)`);
-  }
-  if (work.bare) {
-    const done = await run({
-      port: barePort,
-      connections,
-      seconds,
-      request: requestOf(work),
-      first,
-      round: rounds,
-    });
-    const rate = (done.answers / done.ms) * 1000;
-    told.push(`bare ${Math.round(rate)}/s, ours ${(((rates[0] ?? 0) / rate) * 100).toFixed(0)} % of it`);
-  }
-  if (rates[1] !== undefined) {
-    const aim = connections === 1 ? '' : `, aim ${work.aim[connections === 16 ? 0 : 1]} x`;
-    told.push(`${((rates[0] ?? 0) / rates[1]).toFixed(1)} x Azurite${aim}`);
-  }
-  print(`${work.name.padEnd(14)} ${String(connections).padStart(3)} connections: ${told.join('; ')}`);
+      round: work.bytes ? 16 : stored,
+    },
+  });
+  const asked = [ours, ...(azurite ? [azurite] : []), ...(work.bare === undefined ? [] : [bare])];
+  const scores = await compare(loader, asked.map(contender), rounds, seconds);
+  const of = (target: Target | undefined) => scores.find(({ name }) => name === target?.name);
+  return {
+    work: work.name,
+    connections,
+    ours: of(ours) as Score,
+    azurite: of(azurite),
+    bare: of(bare),
+    aimOfBare: work.bare === 0 ? undefined : work.bare,
+    bytes: work.bytes,
+  };
 }
 
-function requestOf({ method, path, headers = [], body = '' }: Work): string {
+function shown({ work, connections, ours, azurite, bare, aim, aimOfBare, bytes }: Row): string {
+  const told: string[] = [];
+  for (const score of [ours, azurite, bare]) {
+    if (score === undefined) continue;
+    const { name, perSecond, p50, p95, p99, processorUs } = score;
+    const rate =
+      bytes === undefined ? `${Math.round(perSecond)}/s` : `${Math.round((perSecond * bytes) / 1e6)} MB/s`;
+    const cpu = processorUs === undefined ? '' : `, cpu ${Math.round(processorUs)} us`;
+    const times = [p50, p95, p99].map((ms) => ms.toFixed(2)).join('/');
+    told.push(`${name} ${rate} (p50/95/99 ${times} ms${cpu})`);
+  }
+  if (azurite !== undefined) {
+    const times = (ours.perSecond / azurite.perSecond).toFixed(1);
+    told.push(`${times} x Azurite${aim === undefined ? '' : ` (aim ${aim})`}`);
+  }
+  if (bare !== undefined) {
+    const share = ((ours.perSecond / bare.perSecond) * 100).toFixed(0);
+    told.push(`${share} % of bare${aimOfBare === undefined ? '' : ` (aim ${aimOfBare})`}`);
+  }
+  return `${work.padEnd(15)} ${String(connections).padStart(2)} connections: ${told.join('; ')}`;
+}
+
+function requestOf({ method, path, headers = [], body = '' }: Asked): Buffer {
   const target = `/${developmentAccount.name}${path}${path.includes('?') ? '&' : '?'}${sas}`;
-  const length = body.replaceAll('{n}', '0'.repeat(12)).length;
   const lines = [
     `${method} ${target} HTTP/1.1`,
     'Host: 127.0.0.1',
     'x-ms-version: 2021-12-02',
     ...headers,
-    ...(body === '' ? [] : [`Content-Length: ${length}`]),
+    ...(method === 'GET' ? [] : [`Content-Length: ${body.length}`]),
   ];
-  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1');
 }
 
-/** Containers, queues, tables, and what is read. */
-async function prepare(one: Target, only: Service | undefined): Promise<void> {
-  const send = (
-    service: Service,
-    method: string,
-    path: string,
-    headers: Record<string, string> = {},
-    body = '',
-  ) =>
-    ask(
-      one.ports[service],
-      method,
-      `/${developmentAccount.name}${path}${path.includes('?') ? '&' : '?'}${sas}`,
-      headers,
-      body,
-    );
-  const names = [...Array(rounds).keys()].map((i) => `get${String(i).padStart(6, '0')}`);
-  if (only === undefined || only === 'blob') {
-    await send('blob', 'PUT', '/bench?restype=container');
-    for (const name of names)
-      await send('blob', 'PUT', `/bench/${name}`, { 'x-ms-blob-type': 'BlockBlob' }, kilobyte);
-  }
-  if (only === undefined || only === 'queue') await send('queue', 'PUT', '/bench');
-  if (only === undefined || only === 'table') {
-    const type = { 'Content-Type': 'application/json', Accept: 'application/json;odata=nometadata' };
-    await send('table', 'POST', '/Tables', type, '{"TableName":"bench"}');
-    for (const name of names) {
-      await send(
-        'table',
-        'POST',
-        '/bench',
-        type,
-        `{"PartitionKey":"p","RowKey":"${name}","text":"${'x'.repeat(900)}"}`,
-      );
-    }
-  }
-}
-
-function ask(
-  port: number,
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  body: string,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const all = {
-      'x-ms-version': '2021-12-02',
-      'Content-Length': String(Buffer.byteLength(body)),
-      ...headers,
-    };
-    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: all }, (response) => {
-      response.resume().on('end', () => {
-        if ((response.statusCode ?? 500) < 300) resolve();
-        else reject(new Error(`${method} ${path}: ${response.statusCode}`));
-      });
+/** Containers, queues and tables, and what is read: the same in each server. */
+async function prepare(loader: Loader, target: Target, size: Size, chosen: readonly Work[]): Promise<void> {
+  const send = (asked: Asked, requests = 1) =>
+    loader.run({
+      port: target.ports[asked.service],
+      connections: Math.min(requests, 16),
+      seconds: Number.POSITIVE_INFINITY,
+      requests,
+      request: requestOf(asked),
+      round: requests,
     });
-    request.on('error', reject).end(body);
-  });
+  const { stored } = scales[size];
+  const uses = (service: Service) => chosen.some((work) => work.service === service);
+  if (uses('blob')) {
+    const put = { service: 'blob', method: 'PUT', headers: block } as const;
+    await send({ ...put, path: '/bench?restype=container' });
+    await send({ ...put, path: '/bench/get{iiii}', body: kilobyte }, stored);
+    await send({ ...put, path: '/bench/4m', body: large });
+  }
+  if (uses('queue')) {
+    await send({ service: 'queue', method: 'PUT', path: '/bench' });
+    await send({ service: 'queue', method: 'PUT', path: '/full' });
+    // So many that none of them runs dry. Azurite is slower the more there are: it gets fewer.
+    const messages = size === 'small' ? 500 : target.name === 'Lazuli' ? 100_000 : 5_000;
+    await send({ service: 'queue', method: 'POST', path: '/full/messages', body: message }, messages);
+  }
+  if (uses('table')) {
+    const post = { service: 'table', method: 'POST', headers: json } as const;
+    await send({ ...post, path: '/Tables', body: '{"TableName":"bench"}' });
+    await send({ ...post, path: '/bench', body: entity('get{iiii}') }, stored);
+  }
 }

@@ -2,7 +2,7 @@
 // server. Each is a process of its own, started on loopback and stopped by its process id.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,10 @@ const azuriteVersion = '3.37.0';
 export interface Target extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
+  /** All it stores. */
+  readonly folder: string;
+  /** From its start until it was ready. */
+  readonly startMs: number;
   readonly ports: Readonly<Record<'blob' | 'queue' | 'table', number>>;
 }
 
@@ -27,10 +31,11 @@ export async function startLazuli(): Promise<FileTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-bench-'));
   const services = ['blob', 'queue', 'table', 'file', 'smb', 'admin'];
   const args = [join(root, 'dist/server/main.js'), '--location', folder, '--silent', ...freePorts(services)];
+  const began = performance.now();
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
   const port = await ready(child, 'Lazuli is ready');
   const ports = { ...webPorts(port), file: port('file'), smb: port('smb') };
-  return { ...target('Lazuli', child, ports, folder), ports };
+  return { ...target('Lazuli', child, ports, folder, began), ports };
 }
 
 /** From the npm registry, into a folder of the benchmark's own. */
@@ -43,9 +48,29 @@ export async function startAzurite(): Promise<Target> {
   const main = join(home, 'node_modules/azurite/dist/src/azurite.js');
   const args = [main, '--location', folder, '--silent', '--skipApiVersionCheck'];
   args.push(...freePorts(['blob', 'queue', 'table']));
+  const began = performance.now();
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
   const port = await ready(child, 'Table service is successfully listening');
-  return target(`Azurite ${azuriteVersion}`, child, webPorts(port), folder);
+  return target(`Azurite ${azuriteVersion}`, child, webPorts(port), folder, began);
+}
+
+/** A node:http server that does nothing but answer (bare.ts). */
+export async function startBare(): Promise<Target> {
+  const folder = await mkdtemp(join(tmpdir(), 'bare-bench-'));
+  const args = [join(import.meta.dirname, 'bare.js'), folder];
+  const began = performance.now();
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: quiet() });
+  const bare = (await ready(child, 'listens at'))('bare');
+  return target('bare node:http', child, { blob: bare, queue: bare, table: bare }, folder, began);
+}
+
+/** Processor time that a process has used, all its threads together; nothing where there is no /proc. */
+export function processorMs(pid: number): number | undefined {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10; // a hundred ticks a second, for all who ask
 }
 
 export interface SmbTarget extends AsyncDisposable {
@@ -88,7 +113,7 @@ export async function startSmbd(): Promise<SmbTarget> {
   await adding;
   const child = spawn(smbd, ['-s', conf, '-F', '--no-process-group'], { stdio: 'ignore' });
   await listens(port);
-  const { name, ...rest } = target('smbd', child, { blob: 0, queue: 0, table: 0 }, folder);
+  const { name, ...rest } = target('smbd', child, { blob: 0, queue: 0, table: 0 }, folder, 0);
   return { name, port, login: 'root%secret', [Symbol.asyncDispose]: rest[Symbol.asyncDispose] };
 }
 
@@ -120,10 +145,19 @@ function webPorts(port: (service: string) => number): Target['ports'] {
   return { blob: port('blob'), queue: port('queue'), table: port('table') };
 }
 
-function target(name: string, child: ChildProcess, ports: Target['ports'], folder: string): Target {
+/** One that is ready now. */
+function target(
+  name: string,
+  child: ChildProcess,
+  ports: Target['ports'],
+  folder: string,
+  began: number,
+): Target {
   return {
     name,
     pid: child.pid ?? 0,
+    folder,
+    startMs: performance.now() - began,
     ports,
     async [Symbol.asyncDispose]() {
       const gone = new Promise((done) => child.once('exit', done));
