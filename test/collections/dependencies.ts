@@ -240,5 +240,6 @@ function addRealTime(graph: Graph, transactions: readonly ListTransaction[]): vo
 
 function describe(cycle: readonly Edge[], transactions: readonly ListTransaction[]): string {
   const name = (index: number) => transactions[index]?.name ?? 'the moment after';
-  return cycle.map(({ kind, to }) => `-${kind}-> ${name(to)}`).join(' ');
+  const edges = cycle.flatMap((edge) => (edge.behind === undefined ? [edge] : [edge.behind, edge]));
+  return edges.map(({ kind, to }) => `-${kind}-> ${name(to)}`).join(' ');
 }

@@ -3,6 +3,8 @@
 export interface Edge {
   readonly kind: 'ww' | 'wr' | 'rw' | 'rt';
   readonly to: number;
+  /** Taken together with this one before it. */
+  readonly behind?: Edge;
 }
 
 export class Graph {
@@ -37,7 +39,10 @@ export class Graph {
     return this.#mapped((edges) =>
       edges
         .filter((edge) => edge.kind !== kind)
-        .flatMap((edge) => [edge, ...this.from(edge.to).filter((next) => next.kind === kind)]),
+        .flatMap((edge) => [
+          edge,
+          ...this.from(edge.to).flatMap((next) => (next.kind === kind ? [{ ...next, behind: edge }] : [])),
+        ]),
     );
   }
 
