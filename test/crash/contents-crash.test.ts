@@ -2,7 +2,6 @@
 // same folder: every owner it told of is there with all its bytes, and the rows agree with each other.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { seededRandom } from '#src/base/random.js';
 import { unpackPiece } from '#src/services/common/content-rows.js';
 import { bytesOf, checkRows, readAll } from '#src/services/common/contents.suite.js';
 import { type Owner, openOwnedContents } from './contents-store.js';
+import { runAndKill } from './kill.js';
 
 const rounds = process.env['LAZULI_FULL'] === '1' ? 60 : 4;
 const seed = 21;
@@ -25,30 +25,15 @@ test(`${rounds} times killed while contents change: all that was told is whole (
   const expected: Expected = new Map();
   let told = 0;
   for (let round = 0; round < rounds; round++) {
-    const lines = await runAndKill(folder, seed + round, 100 + Math.floor(random() * 400));
+    const lines = await runAndKill('contents-writer.js', [folder, `${seed + round}`], {
+      afterLines: 100 + Math.floor(random() * 400),
+    });
     told += lines.filter((line) => line.startsWith('done')).length;
     for (const line of lines) note(expected, line);
     await check(folder, expected);
   }
   t.diagnostic(`${told} changes told of`);
 });
-
-/** What it told of until it was killed, after so many lines. */
-async function runAndKill(folder: string, childSeed: number, lines: number): Promise<string[]> {
-  const args = [join(import.meta.dirname, 'contents-writer.js'), folder, String(childSeed)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  let left = lines;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    left -= text.split('\n').length - 1;
-    if (left <= 0) child.kill('SIGKILL');
-  });
-  const how = await new Promise((resolve) => child.on('close', (code, signal) => resolve(signal ?? code)));
-  assert.equal(how, 'SIGKILL');
-  // The last line may be cut off, and then was not told.
-  return output.split('\n').slice(0, -1);
-}
 
 function note(expected: Expected, line: string): void {
   const [verb = '', ...rest] = line.split(' ');

@@ -2,7 +2,6 @@
 // commit it told of is there, whole, and no commit is there in part or before an earlier one of its client.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { seededRandom } from '#src/base/random.js';
 import { decodeCounter } from '#src/engine/counter.js';
 import type { Engine, Row } from '#src/engine/engine.js';
 import { openEngine } from '#src/engine/level.js';
+import { runAndKill } from './kill.js';
 
 const rounds = process.env['LAZULI_FULL'] === '1' ? 200 : 10;
 const seed = 11;
@@ -23,7 +23,7 @@ test(`${rounds} times killed while it commits: all that was told is there (seed 
   let total = 0;
   let newest = 0;
   for (let round = 0; round < rounds; round++) {
-    const names = await runAndKill(folder, `r${round}`, random() * 120);
+    const names = await runAndKill('committer.js', [folder, `r${round}`], { afterMs: random() * 120 });
     const engine = await openEngine({ location: folder });
     const found = await check(engine, `r${round}`, names);
     total += found.commits;
@@ -43,30 +43,6 @@ test(`${rounds} times killed while it commits: all that was told is there (seed 
   assert.ok(told > rounds * 10, `only ${told} commits were told of`);
   t.diagnostic(`${told} commits told of, ${total} found`);
 });
-
-/** What it told of until it was killed, `afterMs` after the first. */
-async function runAndKill(folder: string, run: string, afterMs: number): Promise<string[]> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'committer.js'), folder, run], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  let killed = false;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-    if (killed) return;
-    killed = true;
-    setTimeout(() => child.kill('SIGKILL'), afterMs);
-  });
-  assert.equal(await ended(child), 'SIGKILL');
-  // The last line may be cut off, and then was not told.
-  return output.split('\n').slice(0, -1);
-}
-
-function ended(child: ChildProcess): Promise<string | number | null> {
-  return new Promise((resolve) => {
-    child.on('close', (code, signal) => resolve(signal ?? code));
-  });
-}
 
 async function check(engine: Engine, run: string, told: readonly string[]) {
   const parts = new Map<string, Row[]>();
