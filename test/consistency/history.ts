@@ -19,6 +19,18 @@ export interface Recorded<Call = unknown, Result = unknown> {
   readonly wire: string;
 }
 
+/**
+ * On the wire of a record that is written before its call is made, by a client that may be killed. The call's own
+ * record follows, unless it was never sent or the client died.
+ */
+export const begun = 'begun';
+
+/** Without the records of calls that were only begun, but for those that a client died in. */
+export function settledLines(records: readonly Recorded[]): Recorded[] {
+  const last = new Map(records.map((record) => [record.client, record]));
+  return records.filter((record) => record.wire !== begun || last.get(record.client) === record);
+}
+
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -262,22 +262,48 @@ function checkShort(
   messages: readonly Message[],
   problems: Problem[],
 ): void {
-  const unknownGets = records.filter(({ call, result }) => call.op === 'get' && result === undefined);
+  const firstUnknown = records
+    .filter(({ call, result }) => call.op === 'get' && result === undefined)
+    .reduce((first, { startMs }) => Math.min(first, startMs), Number.POSITIVE_INFINITY);
+  const latest = latestUntouched(messages);
   for (const get of records) {
     const { call, result } = get;
     if (call.op !== 'get' || !result || !('ok' in result)) continue;
     if ((result.messages?.length ?? 0) >= call.most) continue;
-    // Any of these may have hidden it.
-    if (unknownGets.some(({ startMs }) => startMs < get.endMs)) continue;
-    const left = messages.find(
-      ({ put, steps }) =>
-        put?.call.op === 'put' &&
-        put.call.hideMs === 0 &&
-        put.result !== undefined &&
-        put.endMs < get.startMs &&
-        steps.every(({ record }) => record.startMs > get.endMs),
-    );
-    if (left?.put)
+    if (firstUnknown < get.endMs) continue; // it may have hidden anything
+    const left = latest(get.startMs);
+    if (left !== undefined && left.touchedMs > get.endMs)
       problems.push({ what: 'a get left a message that it could have had', records: [left.put, get] });
   }
+}
+
+interface Untouched {
+  readonly put: QueueRecord;
+  /** When it was first handed out, or whatever was done to it. */
+  readonly touchedMs: number;
+}
+
+/** Of the messages that were there and to be seen before a time, the one that was left alone for longest. */
+function latestUntouched(messages: readonly Message[]): (beforeMs: number) => Untouched | undefined {
+  const sorted: Untouched[] = messages
+    .flatMap(({ put, steps }) =>
+      put?.call.op === 'put' && put.call.hideMs === 0 && put.result !== undefined
+        ? [{ put, touchedMs: Math.min(...steps.map(({ record }) => record.startMs)) }]
+        : [],
+    )
+    .sort((a, b) => a.put.endMs - b.put.endMs);
+  const best: Untouched[] = [];
+  for (const one of sorted) {
+    const before = best.at(-1);
+    best.push(before !== undefined && before.touchedMs >= one.touchedMs ? before : one);
+  }
+  return (beforeMs) => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle]?.put.endMs ?? 0) < beforeMs) low = middle + 1;
+      else high = middle;
+    }
+    return best[low - 1];
+  };
 }

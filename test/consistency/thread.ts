@@ -34,6 +34,9 @@ export interface Place {
   readonly share: string;
 }
 
+/** For who works on a queue alone, say. */
+export const nowhere: Place = { container: '', table: '', queue: '', share: '' };
+
 export function pick<T>(thread: Thread, from: readonly T[]): T {
   return from[Math.floor(thread.random() * from.length)] as T;
 }
