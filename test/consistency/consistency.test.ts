@@ -36,7 +36,7 @@ async function givenProgram(
 
 const rounds: [name: string, faults: FaultName[], isSmall: boolean][] = [
   ['the process is killed, started again and paused', ['kill', 'pause', 'kill'], false],
-  ['the clock jumps', ['jump', 'jump'], false],
+  ['the clock jumps, and falls back with a kill', ['jump', 'jump', 'kill'], false],
   ['the disk fills, and space returns', ['low', 'full'], true],
 ];
 

@@ -14,6 +14,8 @@ export interface FaultContext {
   readonly smallDisk: string | undefined;
   /** By how much the server's clock was moved. */
   jumpedMs: number;
+  /** By how much it fell back when the server was started again: what is hidden stays so for as much longer. */
+  lostMs: number;
   /** Faults that could not be made, and why. */
   readonly skipped: Set<string>;
 }
@@ -23,8 +25,10 @@ export type Fault = (context: FaultContext) => Promise<void>;
 const mebibyte = 1024 * 1024;
 
 export const faults = {
-  async kill({ program, random }) {
+  async kill(context) {
+    const { program, random } = context;
     await program.kill();
+    context.lostMs += program.shiftedMs;
     await delay(random() * 200);
     await program.start();
   },
@@ -47,8 +51,10 @@ export const faults = {
   async jump(context) {
     const ms = 200 + Math.floor(context.random() * 1500);
     const why = await moveClock(context.program.location, ms);
-    if (why === undefined) context.jumpedMs += ms;
-    else context.skipped.add(`a clock that jumps: ${why}`);
+    if (why === undefined) {
+      context.jumpedMs += ms;
+      context.program.shiftedMs += ms;
+    } else context.skipped.add(`a clock that jumps: ${why}`);
   },
 } satisfies Record<string, Fault>;
 

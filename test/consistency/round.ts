@@ -62,14 +62,14 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   };
   await makePlaces(thread.sender, place);
 
-  const context: FaultContext = { program, random, smallDisk, jumpedMs: 0, skipped: new Set() };
+  const context: FaultContext = { program, random, smallDisk, jumpedMs: 0, lostMs: 0, skipped: new Set() };
   const working = runClients(options, place);
   for (const name of options.faults) {
     await delay((durationMs / (options.faults.length + 1)) * (0.5 + random() * 0.5));
     await faults[name](context);
   }
   const history = await working;
-  await delay(longestHidingMs + 100);
+  await delay(longestHidingMs + 100 + context.lostMs);
   await readAll(thread, place);
   await emptyQueue(thread, place);
   thread.sender.close();

@@ -22,6 +22,8 @@ export class Program {
   complaints = '';
   /** How often it had to be started. */
   starts = 0;
+  /** By how much its clock was moved; a start forgets it. */
+  shiftedMs = 0;
   #child: ChildProcess | undefined;
 
   private constructor(location: string, ports: Ports) {
@@ -53,6 +55,7 @@ export class Program {
     );
     this.#child = child;
     this.starts++;
+    this.shiftedMs = 0;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.complaints += text;
     });
