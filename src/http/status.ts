@@ -220,4 +220,5 @@ export const statuses = {
   ShareSnapshotOperationNotSupported: 400,
   SharingViolation: 409,
   SMBDeletePending: 409,
+  DeletePending: 409,
 } as const satisfies Record<ErrorCode, number>;

@@ -6,10 +6,11 @@ import type { OpenStore } from './open-store.js';
 import { serviceOf } from './services.js';
 
 export function openSmb(store: OpenStore, report: (error: unknown) => void): SmbServer {
-  const { opens, volumes } = serviceOf(store, 'file');
+  const { opens, volumes, listeners } = serviceOf(store, 'file');
   return new SmbServer({
     volumes,
     opens,
+    listeners,
     accounts: {
       keysOf: async (name) => store.accounts.get(name)?.keys.filter((key) => key !== undefined),
     },

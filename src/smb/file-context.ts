@@ -1,11 +1,11 @@
 // What operations on files need of a call: the store, the lock table, and how to wait for another client.
 
 import type { FileContext } from '../services/file/attempts.js';
+import { modified } from '../services/file/changes.js';
 import type { Volume } from '../services/file/file-system.js';
 import { FileRefused } from '../services/file/refusals.js';
 import type { Call } from './call.js';
 import type { FileOpen } from './open.js';
-import { modified } from './watches.js';
 
 export function fileContext(call: Call, volume: Volume): FileContext {
   const wait = (changed: Promise<void>) => call.wait(cancellable(changed));

@@ -2,6 +2,7 @@
 
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Schedule } from '../services/file/caches.js';
+import type { ChangeListener } from '../services/file/changes.js';
 import type { Volumes } from '../services/file/file-system.js';
 import type { Opens } from '../services/file/opens.js';
 import type { Accounts } from './auth/authentication.js';
@@ -37,6 +38,8 @@ export interface SmbOptions {
   readonly limits?: Partial<SmbLimits>;
   readonly volumes: Volumes;
   readonly opens: Opens;
+  /** Who is told of changes over REST: this server wants to know, too. */
+  readonly listeners: Set<ChangeListener>;
   readonly accounts: Accounts;
   readonly serverName: string;
   /** Milliseconds since 1970. */
@@ -87,6 +90,7 @@ export class SmbServer {
         [...this.#connections].find(({ negotiated }) => negotiated?.clientGuid.equals(clientGuid)),
     };
     this.#server = createServer((socket) => this.take(socket));
+    options.listeners.add(this.#tell);
   }
 
   /** Listens; gives back the port, which for 0 is a free one. */
@@ -113,6 +117,14 @@ export class SmbServer {
     }
     this.#connections.add(new Connection(this.#context, socket));
   }
+
+  /** Tells clients of changes that were not made over SMB. */
+  readonly #tell: ChangeListener = ([account, share], changes) => {
+    const { volumes, watches } = this.#context;
+    if (watches.count === 0) return;
+    const told = volumes.open(account, share).then((volume) => volume && watches.post(volume, changes));
+    this.#track(told);
+  };
 
   #track(work: Promise<void>): void {
     const kept = work.catch((error) => this.#context.report(error)).finally(() => this.#work.delete(kept));
@@ -141,6 +153,7 @@ export class SmbServer {
 
   /** Ends all connections and waits until everything they had open is closed. */
   async close(): Promise<void> {
+    this.#context.listeners.delete(this.#tell);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const connection of [...this.#connections]) connection.close();
     while (this.#work.size > 0) await Promise.all(this.#work);

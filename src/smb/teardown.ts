@@ -1,5 +1,6 @@
 // What ends with what: a handle, a tree with its handles, a session with its trees.
 
+import { action, nameChange } from '../services/file/changes.js';
 import { closeFile } from '../services/file/close-file.js';
 import type { Volume } from '../services/file/file-system.js';
 import type { OpenHandle } from '../services/file/opens.js';
@@ -7,7 +8,6 @@ import type { Connection } from './connection.js';
 import type { Open } from './open.js';
 import type { ServerContext } from './server.js';
 import type { Session } from './session.js';
-import { action, nameChange } from './watches.js';
 
 /** Closes one open and runs what its closing means for the file. */
 export async function closeOpen(server: ServerContext, session: Session, open: Open): Promise<void> {

@@ -7,27 +7,13 @@
 // A change is known by the directory it happened in. A watch of a whole tree finds out whether it concerns
 // it by walking up from there.
 
+import type { Change } from '../services/file/changes.js';
 import { type FileNode, rootId, type Volume } from '../services/file/file-system.js';
 import type { Status } from './status.js';
 import { Refused } from './status.js';
 import { struct, u32, utf16 } from './wire/struct.js';
 
-// biome-ignore format: a table
-export const change = {
-  fileName: 0x1, directoryName: 0x2, attributes: 0x4, size: 0x8, lastWrite: 0x10, lastAccess: 0x20,
-  creation: 0x40, security: 0x100,
-} as const;
 export const anyChange = 0xfff;
-
-export const action = { added: 1, removed: 2, modified: 3, renamedOld: 4, renamedNew: 5 } as const;
-
-export interface Change {
-  readonly directory: bigint;
-  readonly name: string;
-  readonly action: number;
-  /** What kinds of change it is. */
-  readonly kinds: number;
-}
 
 const record = struct({ next: u32, action: u32, nameLength: u32 });
 
@@ -179,14 +165,4 @@ async function concerned(
     path = `${node.name}\\${path}`;
     at = node.parent;
   }
-}
-
-/** The change that a node's name is: created, removed, moved. */
-export function nameChange(node: FileNode, what: number): Change {
-  const kinds = node.directory ? change.directoryName : change.fileName;
-  return { directory: node.parent, name: node.name, action: what, kinds };
-}
-
-export function modified(node: FileNode, kinds: number): Change {
-  return { directory: node.parent, name: node.name, action: action.modified, kinds };
 }

@@ -126,6 +126,26 @@ export class SmbHandle {
     return this.#ask('setInfo', wire.setInfoRequest.make(request));
   }
 
+  /** Asks to be told of changes below this directory; the answer comes when there is one. */
+  async watch(): Promise<Status | 'closed'> {
+    const request = { flags: 1, outputLength: 4096, fileId: this.#fileId, filter: 0xfff };
+    return this.#ask('changeNotify', wire.changeNotifyRequest.make(request));
+  }
+
+  /** What changed, `1 name` for one that was added, as the next answer tells it. */
+  async changed(): Promise<string[]> {
+    const answer = await this.#client.answer();
+    assert.equal(statusOf(answer), 'SUCCESS');
+    const buffer = wire.bufferResponse.read(answer?.message ?? Buffer.alloc(0)).buffer;
+    const found: string[] = [];
+    for (let at = 0, next = -1; next !== 0; at += next) {
+      next = buffer.readUInt32LE(at);
+      const end = at + 12 + buffer.readUInt32LE(at + 8);
+      found.push(`${buffer.readUInt32LE(at + 4)} ${buffer.toString('utf16le', at + 12, end)}`);
+    }
+    return found;
+  }
+
   /** The level that the server asks to go down to. */
   async broken(): Promise<number> {
     const notice = await this.#client.answer();

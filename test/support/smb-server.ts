@@ -27,14 +27,14 @@ export const schedule = (ms: number, run: () => void): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-type Given = Pick<FileService, 'opens' | 'volumes'> & Partial<AsyncDisposable>;
+type Given = Pick<FileService, 'opens' | 'volumes' | 'listeners'> & Partial<AsyncDisposable>;
 
 /** A service that is given stays open. */
 export async function startSmb(options: Partial<SmbOptions> = {}, service?: Given): Promise<TestServer> {
-  const { opens, volumes, ...files } = service ?? (await givenFiles());
+  const { opens, volumes, listeners, ...files } = service ?? (await givenFiles());
   const bugs: unknown[] = [];
   const server = new SmbServer({
-    ...{ volumes, opens, serverName: 'LAZULI', random: randomBytes, schedule },
+    ...{ volumes, opens, listeners, serverName: 'LAZULI', random: randomBytes, schedule },
     accounts: {
       keysOf: async (name) => (name === account ? [accountKey, secondKey] : undefined),
     },

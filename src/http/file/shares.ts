@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { formatHttpDate } from '../../base/times.js';
+import { defaultSettings } from '../../services/common/accounts.js';
 import { invalidHeader, invalidParameter } from '../../services/common/errors.js';
 import { breakSecondsLeft } from '../../services/common/lease.js';
 import { parseLeaseAction } from '../../services/common/lease-request.js';
@@ -117,7 +118,8 @@ export async function setShareAcl(call: Call, { store }: FileService): Promise<A
 }
 
 export async function deleteShare(call: Call, service: FileService): Promise<Answer> {
-  const { store, accounts, options } = service;
+  const { store, accounts } = service;
+  const { nameHeldMs } = accounts.get(call.account)?.settings ?? defaultSettings;
   const key = shareKey(call);
   const snapshot = snapshotOf(call);
   const which = wordHeader(call, 'x-ms-delete-snapshots', ['include', 'include-leased']);
@@ -130,7 +132,7 @@ export async function deleteShare(call: Call, service: FileService): Promise<Ans
     leaseId: leaseIdOf(call),
     snapshots: which ?? 'none',
     retentionDays: accounts.serviceSettings(call.account, 'file').deleteRetention.days,
-    nameHeldMs: options.nameHeldMs,
+    nameHeldMs,
   });
   await closeVolume(service, String(id));
   return { status: 202, headers: [] };

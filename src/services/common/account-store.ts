@@ -6,7 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Dictionary, StateManager, Transaction } from '../../collections/index.js';
-import { type Account, AccountError, type AccountSettings, keyBytes } from './accounts.js';
+import { type Account, AccountError, type AccountSettings, defaultSettings, keyBytes } from './accounts.js';
 import {
   changeServiceSettings,
   defaultServiceSettings,
@@ -98,7 +98,7 @@ export class AccountStore {
   ): Promise<AccountSettings> {
     const account = await this.#change(name, (stored) => {
       const old = exists(stored, name);
-      return { ...old, settings: change(old.settings) };
+      return { ...old, settings: change({ ...defaultSettings, ...old.settings }) };
     });
     return account.settings;
   }
@@ -147,7 +147,9 @@ export class AccountStore {
     return (await this.#rows.get(tx, ['account', name], { lock: 'update' })) as StoredAccount | undefined;
   }
 
-  #remember({ format, secret, ...account }: StoredAccount): void {
+  #remember({ format, secret, ...stored }: StoredAccount): void {
+    // An account that was stored before there was a setting has its default.
+    const account = { ...stored, settings: { ...defaultSettings, ...stored.settings } };
     const services = this.#known.get(account.name)?.services ?? new Map();
     this.#known.set(account.name, {
       account,

@@ -25,6 +25,9 @@ test('an account allows what an emulator allows', () => {
     containerRetentionDays: 0,
     publicAccess: true,
     secondary: true,
+    deletePendingErrorCode: 'SMBDeletePending',
+    notifySmbOnRest: false,
+    nameHeldMs: 30_000,
   });
 });
 
@@ -86,6 +89,11 @@ const settings = `
   kind                       blobstorage  BlobStorage
   publicAccess               false        false
   secondary                  false        false
+  deletePendingErrorCode     deletepending  DeletePending
+  deletePendingErrorCode     Gone         deletePendingErrorCode must be one of SMBDeletePending, DeletePending, not Gone
+  notifySmbOnRest            true         true
+  nameHeldMs                 0            0
+  nameHeldMs                 3600001      nameHeldMs must be a number of milliseconds from 0 to 3600000, not 3600001
   versionLevelImmutability   true         versionLevelImmutability needs versioning: set both
 `;
 

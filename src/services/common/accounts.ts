@@ -27,6 +27,12 @@ export type AccountSettings = Readonly<{
   publicAccess: boolean;
   /** The secondary endpoint answers reads. */
   secondary: boolean;
+  /** What REST says of a file that an SMB client has marked for deletion: SDKs know `DeletePending` alone. */
+  deletePendingErrorCode: 'SMBDeletePending' | 'DeletePending';
+  /** SMB clients that watch a directory are told of changes over REST; Azure does not. */
+  notifySmbOnRest: boolean;
+  /** Milliseconds in which the name of a deleted share cannot be used. */
+  nameHeldMs: number;
 }>;
 
 export class AccountError extends Error {
@@ -41,6 +47,9 @@ export const defaultSettings: AccountSettings = {
   containerRetentionDays: 0,
   publicAccess: true,
   secondary: true,
+  deletePendingErrorCode: 'SMBDeletePending',
+  notifySmbOnRest: false,
+  nameHeldMs: 30_000,
 };
 
 type Reader<Value> = { wanted: string; read: (text: string) => Value | undefined };
@@ -50,7 +59,7 @@ const flag: Reader<boolean> = {
   read: (text) => ({ true: true, false: false })[text.toLowerCase()],
 };
 
-function oneOf(...values: readonly string[]): Reader<string> {
+function oneOf<Value extends string>(...values: readonly Value[]): Reader<Value> {
   return {
     wanted: `one of ${values.join(', ')}`,
     read: (text) => values.find((value) => value.toLowerCase() === text.toLowerCase()),
@@ -79,6 +88,12 @@ const readers = {
   containerRetentionDays: days,
   publicAccess: flag,
   secondary: flag,
+  deletePendingErrorCode: oneOf('SMBDeletePending', 'DeletePending'),
+  notifySmbOnRest: flag,
+  nameHeldMs: {
+    wanted: 'a number of milliseconds from 0 to 3600000',
+    read: (text) => (/^\d{1,7}$/.test(text) && Number(text) <= 3_600_000 ? Number(text) : undefined),
+  },
 } as const satisfies { [Name in keyof AccountSettings]: Reader<AccountSettings[Name]> };
 
 /** The settings with those named changed, all at once or none. */

@@ -271,6 +271,7 @@ export const errors = {
   SharingViolation: 'The specified resource may be in use by an SMB client.',
   /** The protocol writes the name its configuration gives instead: some clients know only DeletePending. */
   SMBDeletePending: 'The specified resource is marked for deletion by an SMB client.',
+  DeletePending: 'The specified resource is marked for deletion by an SMB client.',
 } as const satisfies Record<string, string>;
 
 export type ErrorCode = keyof typeof errors;

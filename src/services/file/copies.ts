@@ -70,7 +70,7 @@ async function copyAtOnce(
 ): Promise<FileEntry | undefined> {
   const { store } = service;
   try {
-    return await operate(service, target.timeoutMs, (tx) =>
+    return await operate(service, target, (tx) =>
       putCopy(service, tx, target, from, request, async (share, { view, source }) => {
         const { file } = source;
         if (file.map === undefined) return undefined;
@@ -103,7 +103,7 @@ async function copyStaged(
       if (step.stamp !== first.stamp) return undefined;
       ({ next, length } = step);
     }
-    return await operate(service, target.timeoutMs, async (tx) => {
+    return await operate(service, target, async (tx) => {
       const { source } = await findSource(service, tx, from);
       if (source.stamp !== first.stamp) return undefined;
       return putCopy(service, tx, target, from, request, async () => {
@@ -153,7 +153,7 @@ function fill(
   stamp: number | undefined,
 ): Promise<Filled> {
   const { store } = service;
-  return operate(service, from.timeoutMs, async (tx) => {
+  return operate(service, from, async (tx) => {
     await lockStaged(store, tx, map);
     const { view, source } = await findSource(service, tx, from);
     const { length } = source.file;

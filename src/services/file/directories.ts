@@ -4,6 +4,7 @@ import type { Transaction } from '../../collections/index.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import { attribute } from './access.js';
+import { action, modified, nameChange, namedAs, propertyChanges, tellChanges } from './changes.js';
 import { ticksOf } from './file-system.js';
 import { guardPending } from './guards.js';
 import { type Entry, type LiveShare, rootDirectory } from './model.js';
@@ -23,7 +24,7 @@ export function createDirectory(
 ): Promise<Entry> {
   const { store } = service;
   checkMetadata(metadata);
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const { view, name, entry } = await findTarget(store, tx, target, 'update');
     if (entry !== undefined) {
       guardPending(service, view, entry.id);
@@ -32,17 +33,19 @@ export function createDirectory(
     const parent = await parentOf(store, tx, target.path, view);
     guardPending(service, view, parent.id);
     const id = tx.stamp(parent.stamp);
-    return addEntry(store, tx, view.share, {
+    const added = await addEntry(store, tx, view.share, {
       format: 1,
       ...{ id, parent: parent.id, name, epoch: view.share.epoch, stamp: id, metadata, file: undefined },
       ...{ accessed: ticksOf(tx.now) },
       ...(await newSmbPart(store, tx, view.share, wishes, parent, true)),
     });
+    tellChanges(service, tx, target, () => [nameChange(namedAs(added), action.added)]);
+    return added;
   });
 }
 
 export function getDirectory(service: FileService, target: Target): Promise<Entry> {
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(service.store, tx, target, 'none');
     const entry = lookForDirectory(found);
     guardPending(service, found.view, entry.id);
@@ -56,7 +59,7 @@ export function setDirectoryMetadata(
   metadata: Metadata,
 ): Promise<Entry> {
   checkMetadata(metadata);
-  return change(service, target, async (tx, _, entry) => ({
+  return change(service, target, 0, async (tx, _, entry) => ({
     ...entry,
     metadata,
     changed: ticksOf(tx.now),
@@ -68,7 +71,7 @@ export function setDirectoryProperties(
   target: Target,
   wishes: SmbWishes,
 ): Promise<Entry> {
-  return change(service, target, async (tx, share, entry) => ({
+  return change(service, target, propertyChanges, async (tx, share, entry) => ({
     ...entry,
     ...(await changedSmbPart(service.store, tx, share, wishes, entry)),
   }));
@@ -77,15 +80,17 @@ export function setDirectoryProperties(
 function change(
   service: FileService,
   target: Target,
+  kinds: number,
   edit: (tx: Transaction, share: LiveShare, entry: Entry) => Promise<Entry>,
 ): Promise<Entry> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'update');
     const entry = requireDirectory(found);
     guardPending(service, found.view, entry.id);
     const edited = await edit(tx, found.view.share, entry);
     const stamped = { ...edited, stamp: tx.stamp(entry.stamp) };
+    tellChanges(service, tx, target, () => [modified(namedAs(entry), kinds)]);
     return putEntry(store, tx, found.view.share, entry, stamped);
   });
 }
@@ -93,7 +98,7 @@ function change(
 /** At once, never pending; only an empty one that nobody has open. */
 export function deleteDirectory(service: FileService, target: Target): Promise<void> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'update');
     const entry = requireDirectory(found);
     const { view } = found;
@@ -106,6 +111,7 @@ export function deleteDirectory(service: FileService, target: Target): Promise<v
       throw new StorageError('DirectoryNotEmpty');
     }
     await guardTree(service, tx, view, entry.id);
+    tellChanges(service, tx, target, () => [nameChange(namedAs(entry), action.removed)]);
   });
 }
 

@@ -11,7 +11,7 @@ import { putEntry } from './tree.js';
 
 export function leaseFile(service: FileService, target: Target, action: LeaseAction): Promise<FileEntry> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'update');
     const entry = requireFile(found);
     guardPending(service, found.view, entry.id);

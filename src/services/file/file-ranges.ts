@@ -54,7 +54,7 @@ export interface RangeList {
 
 export function listRanges(service: FileService, target: Target, query: RangeQuery): Promise<RangeList> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'none');
     const entry = requireFile(found);
     const { view } = found;

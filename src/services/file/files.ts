@@ -7,6 +7,15 @@ import { orThrow, StorageError } from '../common/errors.js';
 import { availableLease, use } from '../common/lease.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import { attribute } from './access.js';
+import {
+  action,
+  contentChanges,
+  modified,
+  nameChange,
+  namedAs,
+  propertyChanges,
+  tellChanges,
+} from './changes.js';
 import { openBytes, resizeBytes, writeBytes } from './content.js';
 import { ticksOf } from './file-system.js';
 import { guardFile, guardPending, type Operation } from './guards.js';
@@ -33,7 +42,7 @@ export interface NewFile {
 
 export function createFile(service: FileService, target: Target, request: NewFile): Promise<FileEntry> {
   checkMetadata(request.metadata);
-  return operate(service, target.timeoutMs, (tx) =>
+  return operate(service, target, (tx) =>
     putNewFile(service, tx, target, request, 'overwrite', async ({ view: { share } }, old) => {
       const { http, length, body, smb, metadata } = request;
       const empty: FileState = { ...old, http, length, map: undefined, copy: undefined };
@@ -77,12 +86,14 @@ export async function putNewFile(
       accessed: ticksOf(tx.now),
       ...(await newSmbPart(store, tx, share, smb, parent, false)),
     });
+    tellChanges(service, tx, target, () => [nameChange(namedAs(added), action.added)]);
     return { ...added, file };
   }
   const lease = await guardFile(service, tx, view, before, operation, { leaseId, ignoreReadOnly });
   if (!request.mayOverwrite) throw new StorageError('AuthorizationPermissionMismatch');
   const { file, smb, metadata } = await stateOf(found, { ...before.file, lease });
   await useSpace(store, tx, share, file.length - before.file.length);
+  tellChanges(service, tx, target, () => [modified(namedAs(before), contentChanges | propertyChanges)]);
   return putEntry(store, tx, share, before, {
     ...{ ...before, metadata, file, stamp: tx.stamp(before.stamp) },
     ...(await newSmbPart(store, tx, share, smb, parent, false)),
@@ -95,7 +106,7 @@ export function getFile(
   target: Target,
   leaseId: string | undefined,
 ): Promise<FileEntry & { readonly now: number }> {
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(service.store, tx, target, 'none');
     const entry = requireFile(found);
     await guardFile(service, tx, found.view, entry, 'getProperties', { leaseId });
@@ -120,7 +131,7 @@ export function readFile(
   cut: (length: number) => { readonly start: number; readonly end: number },
   operation: Extract<Operation, 'getFile' | 'copySource'> = 'getFile',
 ): Promise<ReadFile> {
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(service.store, tx, target, 'none');
     const entry = requireFile(found);
     const range = cut(entry.file.length);
@@ -172,6 +183,13 @@ export function setFileProperties(
   });
 }
 
+/** What an SMB client sees of it. */
+const changesOf: Partial<Record<Operation, number>> = {
+  putRange: contentChanges,
+  resize: contentChanges | propertyChanges,
+  setProperties: propertyChanges,
+};
+
 /** The file with an edit, under its lock and after all who have a say were asked. */
 export function changeFile(
   service: FileService,
@@ -181,7 +199,7 @@ export function changeFile(
   edit: (tx: Transaction, view: View, entry: FileEntry) => Promise<FileEntry>,
 ): Promise<FileEntry> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'update');
     const entry = requireFile(found);
     const { view } = found;
@@ -189,6 +207,8 @@ export function changeFile(
     const edited = await edit(tx, view, { ...entry, file: { ...entry.file, lease } });
     await useSpace(store, tx, view.share, edited.file.length - entry.file.length);
     const stamped = { ...edited, stamp: tx.stamp(entry.stamp) };
+    const kinds = changesOf[operation] ?? 0;
+    tellChanges(service, tx, target, () => [modified(namedAs(entry), kinds)]);
     return putEntry(store, tx, view.share, entry, stamped);
   });
 }
@@ -196,12 +216,13 @@ export function changeFile(
 /** At once, never pending. */
 export function deleteFile(service: FileService, target: Target, leaseId: string | undefined): Promise<void> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'update');
     const entry = requireFile(found);
     const { view } = found;
     await guardFile(service, tx, view, entry, 'deleteFile', { leaseId });
     await removeEntry(store, tx, view.share, entry);
     await useSpace(store, tx, view.share, -entry.file.length);
+    tellChanges(service, tx, target, () => [nameChange(namedAs(entry), action.removed)]);
   });
 }

@@ -57,7 +57,7 @@ export function beginCopy(
   const metadata = request.metadata ?? source.metadata;
   const state = { id: request.id, source: source.url, copied: 0, total: length };
   const pending = { ...state, status: 'pending', completed: undefined, description: undefined } as const;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const entry = await putNewFile(service, tx, target, request, 'copyOnto', async (_, old) => ({
       ...{ metadata, smb: wishesOf(request, source.smb, request.smb.permission) },
       file: { ...old, http, length, map: undefined, copy: pending },
@@ -90,7 +90,7 @@ export function abortCopy(
   leaseId: string | undefined,
 ): Promise<void> {
   const { store } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'update');
     const entry = requireFile(found);
     const { share } = found.view;

@@ -33,7 +33,7 @@ export interface HandlePage {
 
 /** In the order of their ids. Also of what waits to be deleted: who repairs needs to see it. */
 export function listHandles(service: FileService, target: Target, query: HandleQuery): Promise<HandlePage> {
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const { view, handles } = await handlesOf(service, tx, target, query.recursive);
     const { from, max } = query;
     const left = handles.filter(({ id }) => from === undefined || id >= from);
@@ -91,7 +91,7 @@ export async function closeHandles(
 ): Promise<number> {
   const handles = await operate(
     service,
-    target.timeoutMs,
+    target,
     async (tx) => (await handlesOf(service, tx, target, recursive)).handles,
   );
   const [account, share] = target.share;

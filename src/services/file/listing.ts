@@ -32,7 +32,7 @@ export function listDirectory(
   { prefix, marker, max, exact }: ListOptions,
 ): Promise<Listing> {
   const { store, opens } = service;
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const found = await findTarget(store, tx, target, 'none');
     const directory = lookForDirectory(found);
     const { view } = found;

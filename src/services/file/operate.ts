@@ -2,9 +2,11 @@
 // give up what it caches. Waiting ends with the request's time.
 
 import { LimitError, type Transaction } from '../../collections/index.js';
+import { defaultSettings } from '../common/accounts.js';
 import { type ErrorCode, StorageError } from '../common/errors.js';
 import { type FileRefusal, FileRefused } from './refusals.js';
 import type { FileService } from './service.js';
+import type { Target } from './targets.js';
 
 /** Thrown in a transaction: it ends, waits and begins again. */
 export class MustWait extends Error {
@@ -19,16 +21,16 @@ export class MustWait extends Error {
 const longestMs = 30_000;
 
 export async function operate<T>(
-  { store }: Pick<FileService, 'store'>,
-  timeoutMs: number,
+  service: Pick<FileService, 'store' | 'accounts'>,
+  { timeoutMs, share: [account] }: Pick<Target, 'timeoutMs' | 'share'>,
   operation: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const until = performance.now() + Math.min(timeoutMs, longestMs);
   for (;;) {
     try {
-      return await store.run(operation, { withinMs: Math.max(1, until - performance.now()) });
+      return await service.store.run(operation, { withinMs: Math.max(1, until - performance.now()) });
     } catch (error) {
-      if (!(error instanceof MustWait)) throw refusalOf(error);
+      if (!(error instanceof MustWait)) throw refusalOf(service, account, error);
       await within(error.changed, until - performance.now());
     }
   }
@@ -49,16 +51,16 @@ async function within(changed: Promise<void>, ms: number): Promise<void> {
 
 /** What REST says where the lock table says no. */
 const codes: Partial<Record<FileRefusal, ErrorCode>> = {
-  DeletePending: 'SMBDeletePending',
   SharingViolation: 'SharingViolation',
   FileLockConflict: 'FileLockConflict',
   ShareNotFound: 'ShareNotFound',
   DiskFull: 'ShareSizeLimitReached',
 };
 
-function refusalOf(error: unknown): unknown {
+function refusalOf({ accounts }: Pick<FileService, 'accounts'>, account: string, error: unknown): unknown {
   if (error instanceof LimitError) return new StorageError('ShareSizeLimitReached');
   if (!(error instanceof FileRefused)) return error;
-  const code = codes[error.code];
+  const { deletePendingErrorCode } = accounts.get(account)?.settings ?? defaultSettings;
+  const code = error.code === 'DeletePending' ? deletePendingErrorCode : codes[error.code];
   return code === undefined ? error : new StorageError(code);
 }

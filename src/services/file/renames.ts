@@ -4,6 +4,7 @@
 import type { Transaction } from '../../collections/index.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
+import { namedAs, renameChanges, tellChanges } from './changes.js';
 import { guardTree, isBelow } from './directories.js';
 import { guardFile, guardPending } from './guards.js';
 import type { Entry, FileEntry } from './model.js';
@@ -38,7 +39,7 @@ export interface Rename {
 export function renameEntry(service: FileService, target: Target, rename: Rename): Promise<Entry> {
   const { store } = service;
   if (rename.metadata !== undefined) checkMetadata(rename.metadata);
-  return operate(service, target.timeoutMs, async (tx) => {
+  return operate(service, target, async (tx) => {
     const to = await findTarget(store, tx, target, 'update');
     const { view } = to;
     const parent = await parentOf(store, tx, target.path, view);
@@ -62,6 +63,9 @@ export function renameEntry(service: FileService, target: Target, rename: Rename
     });
     // Its row is taken now: nobody comes to have something below it open any more.
     if (rename.directory) await guardTree(service, tx, view, source.id);
+    tellChanges(service, tx, target, () =>
+      renameChanges(namedAs(source), namedAs(moved), replaced && namedAs(replaced)),
+    );
     return moved;
   });
 }

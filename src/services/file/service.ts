@@ -7,6 +7,7 @@ import { PendingCopies } from '../common/pending-copies.js';
 import type { FetchSource } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import type { Schedule } from './caches.js';
+import type { ChangeListener } from './changes.js';
 import type { Volumes } from './file-system.js';
 import { copyTargets } from './foreign-copies.js';
 import { type CopyKey, type FileStore, openFileStore, type PendingFileCopy } from './model.js';
@@ -23,16 +24,10 @@ export interface FileService {
   /** Copies from elsewhere that are under way. */
   readonly pending: PendingCopies<CopyKey, PendingFileCopy>;
   readonly fetchSource: FetchSource;
-  readonly options: FileOptions;
+  /** Told of changes over REST. */
+  readonly listeners: Set<ChangeListener>;
   close(): Promise<void>;
 }
-
-export interface FileOptions {
-  /** For how long the name of a deleted share cannot be used. */
-  readonly nameHeldMs: number;
-}
-
-export const fileOptions: FileOptions = { nameHeldMs: 30_000 };
 
 const sweepMs = 30_000;
 
@@ -45,10 +40,7 @@ export interface FileGround {
   report(error: unknown): void;
 }
 
-export async function openFileService(
-  ground: FileGround,
-  options: Partial<FileOptions> = {},
-): Promise<FileService> {
+export async function openFileService(ground: FileGround): Promise<FileService> {
   const store = await openFileStore(ground.store, ground.garbage, ground.content);
   registerSweeps(store);
   await dropStaged(store);
@@ -70,7 +62,7 @@ export async function openFileService(
     volumes: new ShareVolumes(store),
     pending,
     fetchSource: ground.fetchSource,
-    options: { ...fileOptions, ...options },
+    listeners: new Set(),
     close: async () => {
       clearInterval(timer);
       await pending.close();

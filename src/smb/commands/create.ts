@@ -2,6 +2,7 @@
 
 import { allAccess, attribute } from '../../services/file/access.js';
 import type { BreakNotice } from '../../services/file/caches.js';
+import { action, type Change, change, modified, nameChange } from '../../services/file/changes.js';
 import { type FileNode, ticksOf, type Volume } from '../../services/file/file-system.js';
 import {
   type Disposition,
@@ -20,7 +21,6 @@ import { versionOf, volumeOf } from '../previous-versions.js';
 import type { Session, Tree } from '../session.js';
 import { Refused, type Status } from '../status.js';
 import { closeHandle } from '../teardown.js';
-import { action, type Change, change, modified, nameChange } from '../watches.js';
 import {
   diskIdReply,
   makeCreateContexts,

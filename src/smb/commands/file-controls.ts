@@ -1,11 +1,11 @@
 // The IOCTLs on files: ids, ranges that take space, zeroing, compression, snapshots.
 
 import { access } from '../../services/file/access.js';
+import { change } from '../../services/file/changes.js';
 import { type Call, fileOf, needAccess } from '../call.js';
 import { postModified } from '../file-context.js';
 import { snapshotName } from '../previous-versions.js';
 import { Refused } from '../status.js';
-import { change } from '../watches.js';
 import { wireId } from '../wire/info.js';
 import { bytes, size64, struct, u16, u32, u64, utf16 } from '../wire/struct.js';
 import type { IoctlFields, IoctlOutput } from './ioctl.js';

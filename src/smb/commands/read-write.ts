@@ -2,11 +2,11 @@
 
 import { buffer } from '../../base/bytes.js';
 import { access } from '../../services/file/access.js';
+import { change } from '../../services/file/changes.js';
 import { type Call, needAccess, openOf, type Reply } from '../call.js';
 import { postModified } from '../file-context.js';
 import type { FileOpen } from '../open.js';
 import { Refused } from '../status.js';
-import { change } from '../watches.js';
 import { readRequest, readResponse, writeRequest, writeResponse } from '../wire/files.js';
 import { headerSize } from '../wire/struct.js';
 import { option } from './create.js';

@@ -2,16 +2,16 @@
 
 import { buffer as asBuffer } from '../../base/bytes.js';
 import { access, attribute } from '../../services/file/access.js';
+import { change, renameChanges } from '../../services/file/changes.js';
 import { setDisposition } from '../../services/file/close-file.js';
 import type { FileNode, NodeChange } from '../../services/file/file-system.js';
-import { type Renamed, renameFile } from '../../services/file/rename-file.js';
+import { renameFile } from '../../services/file/rename-file.js';
 import { type Call, fileOf, needAccess, type Reply } from '../call.js';
 import { fileContext, postModified } from '../file-context.js';
 import { isReservedName, parsePath, readName } from '../names.js';
 import type { FileOpen } from '../open.js';
 import { defaultDescriptor, longestDescriptor, mergeParts, part } from '../security.js';
 import { Refused } from '../status.js';
-import { action, type Change, change, modified, nameChange } from '../watches.js';
 import { setInfoRequest, setInfoResponse } from '../wire/files.js';
 import { basicInfoSet, renameInfo, u32Info, u64Info } from '../wire/info.js';
 import { checkCharge } from './sizes.js';
@@ -156,18 +156,8 @@ async function rename(call: Call, open: FileOpen, bytes: Buffer): Promise<void> 
   const { path } = parsePath(name.startsWith('\\') ? name.slice(1) : name);
   if (isReservedName(path.at(-1) ?? '')) throw new Refused('OBJECT_NAME_INVALID');
   const target = { path, replace: (request.replace & 1) !== 0 };
-  const renamed = await renameFile(fileContext(call, open.volume), open.handle, target);
-  await call.connection.server.watches.post(open.volume, renameChanges(renamed));
-}
-
-/** In one directory a file changes its name; from one to another it goes and comes. */
-function renameChanges({ before, after, replaced }: Renamed): Change[] {
-  const gone = replaced ? [nameChange(replaced, action.removed)] : [];
-  if (before.parent !== after.parent) {
-    return [...gone, nameChange(before, action.removed), nameChange(after, action.added)];
-  }
-  const names = [nameChange(before, action.renamedOld), nameChange(after, action.renamedNew)];
-  return [...gone, ...names, modified(after, change.attributes | change.creation)];
+  const { before, after, replaced } = await renameFile(fileContext(call, open.volume), open.handle, target);
+  await call.connection.server.watches.post(open.volume, renameChanges(before, after, replaced));
 }
 
 const disposition = { delete: 1, posix: 2, onClose: 8, ignoreReadOnly: 0x10 } as const;

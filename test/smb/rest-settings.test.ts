@@ -1,0 +1,73 @@
+// What an account sets of REST and SMB side by side: which changes are told, what a file that waits to be deleted is called,
+// how long the name of a deleted share is held.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gives, refuses } from '../support/server.js';
+import { sideBySide } from '../support/side-by-side.js';
+import { connectSmb, openSmb } from '../support/smb-files.js';
+
+test('an SMB client is told of changes over REST if its account wants it', async (t) => {
+  const { share, file, smb } = await sideBySide(t, { settings: { notifySmbOnRest: true } });
+  const client = await connectSmb(smb.port);
+  const root = await openSmb(client, '');
+  const told = async (work: Promise<unknown>): Promise<string[]> => {
+    const [changes] = await Promise.all([root.changed(), work]);
+    return changes;
+  };
+  const next = async () => assert.equal(await root.watch(), 'PENDING');
+  await next();
+  assert.deepEqual(await told(gives(share.directory('d').put(), 201)), ['1 d']);
+  await next();
+  assert.deepEqual(await told(gives(share.file('d/x').create(10), 201)), ['1 d\\x']);
+  await next();
+  assert.deepEqual(await told(gives(share.file('d/x').write('abc'), 201)), ['3 d\\x']);
+  await next();
+  assert.deepEqual(await told(gives(share.file('d/y').renameFrom(share.file('d/x')), 200)), [
+    '4 d\\x',
+    '5 d\\y',
+    '3 d\\y',
+  ]);
+  await next();
+  assert.deepEqual(await told(gives(share.file('z').renameFrom(share.file('d/y')), 200)), ['2 d\\y', '1 z']);
+  await next();
+  assert.deepEqual(await told(gives(share.file('z').delete(), 202)), ['2 z']);
+  await next();
+  assert.deepEqual(await told(gives(share.directory('d').delete(), 202)), ['2 d']);
+  await next();
+  await gives(file.setMetadata({ 'x-ms-meta-a': '1' }), 200); // nothing that SMB sees
+  assert.deepEqual(await told(gives(file.setProperties({ 'x-ms-file-attributes': 'Hidden' }), 200)), [
+    '3 a.txt',
+  ]);
+  await root.close();
+});
+
+test('it is told of none otherwise', async (t) => {
+  const { share, smb } = await sideBySide(t);
+  const client = await connectSmb(smb.port);
+  const root = await openSmb(client, '');
+  assert.equal(await root.watch(), 'PENDING');
+  await gives(share.directory('rest').put(), 201);
+  const other = await connectSmb(smb.port);
+  const made = await openSmb(other, 'smb', { disposition: 'create' });
+  assert.deepEqual(await root.changed(), ['1 smb']);
+  await made.close();
+  await root.close();
+});
+
+test('what a file that waits to be deleted is called', async (t) => {
+  const { file, smb } = await sideBySide(t, { settings: { deletePendingErrorCode: 'DeletePending' } });
+  const client = await connectSmb(smb.port);
+  const handle = await openSmb(client, 'a.txt');
+  assert.equal(await handle.setDelete(true), 'SUCCESS');
+  const { text } = await refuses(file.get(), 409, 'DeletePending');
+  assert.match(text, /marked for deletion by an SMB client/);
+  await handle.close();
+  await refuses(file.get(), 404, 'ResourceNotFound');
+});
+
+test('how long the name of a deleted share is held', async (t) => {
+  const { share } = await sideBySide(t, { settings: { nameHeldMs: 0 } });
+  await gives(share.delete(), 202);
+  await gives(share.put(), 201);
+});
