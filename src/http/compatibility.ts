@@ -17,6 +17,10 @@ const services: readonly (readonly [name: string, rows: readonly Row<never>[]])[
 
 /** What clients of Azure Storage may ask for and is refused here, each with the answer it gets. */
 const absent: readonly (readonly [what: string, why: string])[] = [
+  [
+    'Structured bodies (`x-ms-structured-body`)',
+    'an upload that has one is refused with 400 `UnsupportedHeader`; a download is sent as it is',
+  ],
   ['Query Blob Contents', 'not served: the request is refused as an unknown `comp`'],
   [
     'Encryption scopes',
@@ -63,6 +67,8 @@ export function compatibility(): string {
     '- Get Messages with the header `x-lazuli-wait: <seconds>` (0 to 20) waits for a message where there is none.',
     '- `lazuli dead-letter` sends messages that were handed out too often to another queue (operations.md).',
     '- `lazuli index` makes an index on a property of a table; filters use it (operations.md).',
+    '- `GET /api/accounts/{name}/usage` on the admin port tells what each container uses, counted exactly.',
+    '- Set Blob Expiry works on every account; Azure has it where the namespace is hierarchical.',
     '',
     '## Not there',
     '',

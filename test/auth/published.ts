@@ -67,6 +67,7 @@ const blob = `
   Query Blob Contents                o      r         r         reader        -
   Delete Blob                        o      d         d         contributor   -
   Delete Blob Version                o      x         x         owner         -
+  Delete Blob Permanently            o      y         y         owner         -
   Undelete Blob                      o      w         w         contributor   -
   Set Blob Immutability Policy       o      i         i         owner         -
   Delete Blob Immutability Policy    o      i         i         owner         -

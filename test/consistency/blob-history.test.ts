@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { type Blob, Container, header, leaseA } from '../support/given.js';
 import { assertNothingLeft } from '../support/leftovers.js';
 import { gives, startServer, type TestServer } from '../support/server.js';
+import { assertUsageExact } from '../support/usage.js';
 import type { WireAnswer } from '../support/wire.js';
 
 const seed = 20_261_116;
@@ -335,6 +336,7 @@ for (const versioning of [false, true]) {
                 await run.take(one);
                 await run.check();
               }
+              await assertUsageExact(container.server);
             },
           );
           await fc.assert(property, { seed, numRuns: process.env['LAZULI_FULL'] === '1' ? 300 : 12 });

@@ -67,6 +67,9 @@ test('accounts come and go while a server runs; keys are told once', async (t) =
     location,
   );
   assert.equal(set.settings.containerRetentionDays, 7);
+  const [used] = await json('account', 'usage', 'mine', '-l', location);
+  assert.equal(used.name, 'photos');
+  assert.deepEqual(used.snapshots, { count: 0, bytes: 0 });
   const wrong = await run(['account', 'set', 'mine', 'versoning=true', '-l', location]);
   assert.match(wrong.stderr, /^lazuli: there is no setting versoning; there are /);
 

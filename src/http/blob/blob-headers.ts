@@ -6,6 +6,7 @@ import { stampToMs } from '../../base/stamps.js';
 import { formatHttpDate } from '../../base/times.js';
 import type { BlobAddress } from '../../services/blob/address.js';
 import { formatKeptTime } from '../../services/blob/address.js';
+import { lastAccess } from '../../services/blob/last-access.js';
 import type { BlobRecord, CopyState, ImmutabilityPolicy, Tier } from '../../services/blob/model.js';
 import { observeTier } from '../../services/blob/tier.js';
 import { etag, lastModifiedMs } from '../../services/common/etag.js';
@@ -70,6 +71,9 @@ export function blobHeaders(
     headers.push('x-ms-tag-count', String(blob.tags.length));
   }
   if (version >= '2020-06-12') addImmutability(headers, blob);
+  if (blob.expires !== undefined && version >= '2020-02-10') {
+    headers.push('x-ms-expiry-time', formatHttpDate(blob.expires));
+  }
   addMetadata(headers, blob.metadata);
   return headers;
 }
@@ -125,6 +129,11 @@ function addCopy(headers: string[], copy: CopyState): void {
     headers.push('x-ms-copy-completion-time', formatHttpDate(copy.completed));
   }
   if (copy.description !== undefined) headers.push('x-ms-copy-status-description', copy.description);
+}
+
+/** Where the account keeps it. */
+export function addLastAccess(headers: string[], blob: BlobRecord, version: Version): void {
+  if (version >= '2020-02-10') headers.push('x-ms-last-access-time', formatHttpDate(lastAccess(blob)));
 }
 
 /** Told by Get Blob Properties alone. */

@@ -7,13 +7,14 @@ import type { ContentHeaders } from '../../services/blob/model.js';
 import { setProperties } from '../../services/blob/properties.js';
 import type { BlobService } from '../../services/blob/service.js';
 import * as snapshots from '../../services/blob/snapshots.js';
-import { invalidHeader } from '../../services/common/errors.js';
+import { invalidHeader, invalidParameter } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
 import { metadataOf, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
+import { parameter } from '../parameters.js';
 import { addVersion, sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
 import { keyHeaders } from './customer-keys.js';
 import { leaseAction, leaseAnswer } from './leases.js';
@@ -88,6 +89,22 @@ export async function snapshotBlob(
   return { status: 201, headers };
 }
 
+/** A snapshot or version that is deleted softly goes for good, before its time. */
+export async function deletePermanently(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const address = blobAddress(call);
+  const asked = call.header('x-ms-delete-snapshots');
+  if (asked !== undefined) throw invalidHeader('x-ms-delete-snapshots', asked);
+  if (address.kind === 'base') throw invalidParameter('deletetype', 'permanent');
+  const { conditions } = guardsOf(call, operation, 'write');
+  await snapshots.purgeKept(store, containerKey(call), address, conditions);
+  return { status: 202, headers: ['x-ms-delete-type-permanent', 'true'] };
+}
+
 export async function deleteBlob(
   call: Call,
   { store }: BlobService,
@@ -95,6 +112,8 @@ export async function deleteBlob(
   operation: Operation,
 ): Promise<Answer> {
   const address = blobAddress(call);
+  const type = parameter(call, 'deletetype');
+  if (type !== undefined) throw invalidParameter('deletetype', type);
   const asked = wordHeader(call, 'x-ms-delete-snapshots', ['include', 'only']);
   if (asked !== undefined && address.kind !== 'base') throw invalidHeader('x-ms-delete-snapshots', asked);
   const guards = guardsOf(call, operation, 'write');

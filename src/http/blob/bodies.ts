@@ -33,6 +33,7 @@ export async function receiveBody(
   { store }: BlobService,
   options: ReceiveOptions,
 ): Promise<Received> {
+  refuseStructured(call);
   const length = call.body.requireLength(options.limit);
   const key = customerKeyOf(call);
   const receive = async (wants: BodyOptions) => {
@@ -41,6 +42,13 @@ export async function receiveBody(
     return exact(store.contents.receive(call.body, length, wants));
   };
   return verified(call, expectedChecksums(call), options, receive);
+}
+
+/** Its bytes are not the content: they would be stored with their frames. */
+function refuseStructured(call: Call): void {
+  const form = call.headers['x-ms-structured-body'];
+  if (form === undefined) return;
+  throw new StorageError('UnsupportedHeader', { details: { HeaderName: 'x-ms-structured-body' } });
 }
 
 /** The same of bytes that come from a source. */

@@ -15,7 +15,7 @@ import type { Call } from '../call.js';
 import { addMetadata, flagHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
 import { contentRange, cutRange, lengthOf, readRange } from '../ranges.js';
-import { addTier, blobHeaders, md5Text, stampHeaders } from './blob-headers.js';
+import { addLastAccess, addTier, blobHeaders, md5Text, stampHeaders } from './blob-headers.js';
 import { blobAddress, containerKey, guardsOf } from './requests.js';
 import { servePage, websiteOf } from './website.js';
 
@@ -35,7 +35,7 @@ export function getBlob(
 
 async function answerBlob(
   call: Call,
-  { store }: BlobService,
+  { store, lastAccess }: BlobService,
   identity: Identity,
   operation: Operation,
   address: BlobAddress,
@@ -53,6 +53,10 @@ async function answerBlob(
   const read = await blobs.readBlob(store, containerKey(call), address, guards, select);
   const { blob, now, slice, reader } = read;
   const headers = blobHeaders(blob, address, call.version, now, identity);
+  if (lastAccess.isKept(call.account)) {
+    addLastAccess(headers, blob, call.version);
+    lastAccess.note(containerKey(call), address, blob, now);
+  }
   if (range === undefined) {
     if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
     return { status: 200, ...content(headers, reader, blob.length) };
@@ -117,7 +121,7 @@ export function getBlobProperties(
 
 async function answerProperties(
   call: Call,
-  { store }: BlobService,
+  { store, lastAccess }: BlobService,
   identity: Identity,
   operation: Operation,
   address: BlobAddress,
@@ -126,6 +130,7 @@ async function answerProperties(
   const { blob, now } = await blobs.readBlob(store, containerKey(call), address, guards);
   const headers = blobHeaders(blob, address, call.version, now, identity);
   addTier(headers, blob, call.version, now);
+  if (lastAccess.isKept(call.account)) addLastAccess(headers, blob, call.version);
   if (blob.incremental !== undefined) {
     headers.push('x-ms-incremental-copy', 'true');
     headers.push('x-ms-copy-destination-snapshot', formatKeptTime(blob.incremental.target));

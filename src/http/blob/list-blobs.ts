@@ -4,6 +4,7 @@ import { stampToMs } from '../../base/stamps.js';
 import { formatHttpDate } from '../../base/times.js';
 import { formatKeptTime } from '../../services/blob/address.js';
 import { committed } from '../../services/blob/guards.js';
+import { lastAccess } from '../../services/blob/last-access.js';
 import { type ListedEntry, listBlobs as list } from '../../services/blob/listing.js';
 import type { BlobRecord, CopyState, Deleted } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
@@ -41,9 +42,15 @@ interface Telling {
   readonly include: ReadonlySet<Include>;
   readonly version: Version;
   readonly now: number;
+  /** Whether it is told when a blob was last read. */
+  readonly lastAccess: boolean;
 }
 
-export async function listBlobs(call: Call, { store }: BlobService, identity: Identity): Promise<Answer> {
+export async function listBlobs(
+  call: Call,
+  { store, lastAccess: accesses }: BlobService,
+  identity: Identity,
+): Promise<Answer> {
   const include = listParameter(call, 'include', includes);
   const delimiter = parameter(call, 'delimiter');
   if (delimiter !== undefined && include.has('snapshots')) {
@@ -63,7 +70,8 @@ export async function listBlobs(call: Call, { store }: BlobService, identity: Id
     deleted: include.has('deleted'),
     versionsOnly: include.has('deletedwithversions'),
   });
-  const telling = { include, version: call.version, now: listing.now };
+  const told = accesses.isKept(call.account) && call.version >= '2020-02-10';
+  const telling = { include, version: call.version, now: listing.now, lastAccess: told };
   const rows = listing.entries.map((entry) => entryElement(entry, telling));
   const asked =
     named('Prefix', prefix, call.version) +
@@ -165,7 +173,11 @@ function propertyElements(entry: BlobEntry, telling: Telling): string {
     (blob.tags !== undefined && version >= '2019-12-12'
       ? element('TagCount', String(blob.tags.length))
       : '') +
+    (blob.expires !== undefined && version >= '2020-02-10'
+      ? element('Expiry-Time', formatHttpDate(blob.expires))
+      : '') +
     (sealed && version >= '2019-12-12' ? element('Sealed', 'true') : '') +
+    (telling.lastAccess ? element('LastAccessTime', formatHttpDate(lastAccess(blob))) : '') +
     immutabilityElements(blob, telling)
   );
 }

@@ -11,7 +11,14 @@ import {
 } from './account.js';
 import { appendBlock, appendBlockFromUrl, sealBlob } from './append-blobs.js';
 import { blobBatch } from './batch.js';
-import { deleteBlob, leaseBlob, setBlobMetadata, setBlobProperties, snapshotBlob } from './blobs.js';
+import {
+  deleteBlob,
+  deletePermanently,
+  leaseBlob,
+  setBlobMetadata,
+  setBlobProperties,
+  snapshotBlob,
+} from './blobs.js';
 import { getBlockList, putBlock, putBlockFromUrl, putBlockList } from './block-blobs.js';
 import {
   createContainer,
@@ -33,6 +40,7 @@ import { putAppendBlob, putBlobFromUrl, putBlockBlob, putPageBlob, putUnknownBlo
 
 import {
   deleteImmutabilityPolicy,
+  setBlobExpiry,
   setBlobTier,
   setImmutabilityPolicy,
   setLegalHold,
@@ -106,10 +114,12 @@ export const blobOperations: readonly Row<BlobService>[] = [
   ['Get Blob Tags',               'GET /{container}/{blob}?comp=tags',                    '',                                          '2019-12-12', ['o:t',   't',     'blobs/tags/read'],                      ['T',     'checked'],    'both',      getBlobTags],
   ['Set Blob Tags',               'PUT /{container}/{blob}?comp=tags',                    '',                                          '2019-12-12', ['o:t',   't',     'blobs/tags/write'],                     ['T',     'required'],   'primary',   setBlobTags],
   ['Set Blob Tier',               'PUT /{container}/{blob}?comp=tier',                    '',                                          '2017-04-17', ['o:w',   'w',     'blobs/write'],                          ['T',     'required'],   'primary',   setBlobTier],
+  ['Set Blob Expiry',             'PUT /{container}/{blob}?comp=expiry',                  '',                                          '2020-02-10', ['o:w',   'w',     'blobs/write'],                          ['MNIUT', 'required'],   'primary',   setBlobExpiry],
   ['Set Blob Immutability Policy', 'PUT /{container}/{blob}?comp=immutabilityPolicies',    '',                                          '2020-06-12', ['o:i',   'i',     'blobs/immutableStorage/runAsSuperUser/action'], ['U', 'none'],   'primary',   setImmutabilityPolicy],
   ['Delete Blob Immutability Policy', 'DELETE /{container}/{blob}?comp=immutabilityPolicies', '',                                          '2020-06-12', ['o:i',   'i',     'blobs/immutableStorage/runAsSuperUser/action'], never,         'primary',   deleteImmutabilityPolicy],
   ['Set Blob Legal Hold',         'PUT /{container}/{blob}?comp=legalhold',               '',                                          '2020-06-12', ['o:i',   'i',     'blobs/immutableStorage/runAsSuperUser/action'], never,         'primary',   setLegalHold],
   ['Undelete Blob',               'PUT /{container}/{blob}?comp=undelete',                '',                                          '2017-07-29', ['o:w',   'w',     'blobs/write'],                          never,                   'primary',   undeleteBlob],
+  ['Delete Blob Permanently',     'DELETE /{container}/{blob}?deletetype=permanent',      '',                                          '2020-02-10', ['o:y',   'y',     'blobs/permanentDelete/action'],         ['MNIUT', 'required'],   'primary',   deletePermanently],
   ['Delete Blob Version',         'DELETE /{container}/{blob}?versionid',                 '',                                          '2019-12-12', ['o:x',   'x',     'blobs/deleteBlobVersion/action'],       ['MNIUT', 'required'],   'primary',   deleteBlob],
   ['Delete Blob',                 'DELETE /{container}/{blob}',                           '',                                          '',           ['o:d',   'd',     'blobs/delete'],                         ['MNIUT', 'required'],   'primary',   deleteBlob],
 ];

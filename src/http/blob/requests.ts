@@ -29,6 +29,7 @@ import { flagHeader, metadataOf, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
 import { parameter } from '../parameters.js';
 import { customerKeyOf } from './customer-keys.js';
+import { putExpiryOf } from './expiry-request.js';
 
 export function containerKey(call: Call): ContainerKey {
   checkName('container', call.container);
@@ -151,6 +152,7 @@ export function newBlobOf(call: Call, { store }: BlobService, headers: ContentHe
     immutability,
     legalHold,
     key: customerKeyOf(call)?.sha256,
+    expiry: putExpiryOf(call),
   };
 }
 

@@ -1,5 +1,6 @@
-// What can be done to a blob without touching its content or its ETag: tier, undelete, immutability, legal hold.
+// What can be done to a blob without touching its content or its ETag: tier, expiry, undelete, immutability, legal hold.
 
+import { setExpiry } from '../../services/blob/expiry.js';
 import * as immutability from '../../services/blob/immutability.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { setTier } from '../../services/blob/tiers.js';
@@ -11,8 +12,17 @@ import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
 import { flagHeader, requireHeader, wordHeader } from '../headers.js';
 import type { Operation } from '../operation.js';
-import { policyHeaders } from './blob-headers.js';
-import { blobAddress, blobName, containerKey, guardsOf, policyOf, tierOf } from './requests.js';
+import { policyHeaders, stampHeaders } from './blob-headers.js';
+import { requireExpiry } from './expiry-request.js';
+import {
+  blobAddress,
+  blobName,
+  changedBlobName,
+  containerKey,
+  guardsOf,
+  policyOf,
+  tierOf,
+} from './requests.js';
 
 export async function setBlobTier(
   call: Call,
@@ -26,6 +36,18 @@ export async function setBlobTier(
   const guards = guardsOf(call, operation, 'write');
   const outcome = await setTier(store, containerKey(call), blobAddress(call), tier, priority, guards);
   return { status: outcome === 'done' ? 200 : 202, headers: [] };
+}
+
+export async function setBlobExpiry(
+  call: Call,
+  { store }: BlobService,
+  _: Identity,
+  operation: Operation,
+): Promise<Answer> {
+  const expiry = requireExpiry(call);
+  const guards = guardsOf(call, operation, 'write');
+  const blob = await setExpiry(store, containerKey(call), changedBlobName(call), expiry, guards);
+  return { status: 200, headers: stampHeaders(blob.stamp) };
 }
 
 export async function undeleteBlob(call: Call, { store }: BlobService): Promise<Answer> {

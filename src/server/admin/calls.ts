@@ -2,6 +2,8 @@
 // commands that find no server running and open the store themselves.
 
 import { randomBytes } from 'node:crypto';
+import type { BlobService } from '../../services/blob/service.js';
+import { accountUsage } from '../../services/blob/usage.js';
 import { changeSettings, createAccount, defaultSettings, newKey } from '../../services/common/accounts.js';
 import { UsageError } from '../command-line.js';
 import { connectionString } from '../connection-string.js';
@@ -62,6 +64,7 @@ export const rows: readonly Row[] = [
   ['POST',   '/api/accounts/{name}/reset',          'token', ({ store, name }) => resetAccount(store, name)],
   ['GET',    '/api/accounts/{name}/connection-string', 'token', connection],
   ['GET',    '/api/dead-letter',                    'token', listDeadLetters],
+  ['GET',    '/api/accounts/{name}/usage',          'token', usageOf],
   ['PUT',    '/api/dead-letter',                    'token', setDeadLetterOf],
   ['GET',    '/api/table-index',                    'token', listIndexesOf],
   ['PUT',    '/api/table-index',                    'token', createIndexOf],
@@ -144,6 +147,13 @@ function known({ accounts }: OpenStore, name: string) {
 
 function connection({ store, name, urls }: AdminCall): unknown {
   return { connectionString: connectionString(known(store, name), urls) };
+}
+
+/** What each container of the account uses. */
+function usageOf({ store, name }: AdminCall): Promise<unknown> {
+  const blobs = (store.services.get('blob')?.service as BlobService | undefined)?.store;
+  if (blobs === undefined) throw new UsageError('this server serves no blobs');
+  return accountUsage(blobs, known(store, name).name);
 }
 
 // What is rarely asked for is loaded when it is.

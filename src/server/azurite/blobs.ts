@@ -14,6 +14,7 @@ import {
   type ContentHeaders,
   findPlace,
 } from '../../services/blob/model.js';
+import { writeKept, writeRow } from '../../services/blob/rows.js';
 import { indexTags } from '../../services/blob/tag-index.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import type { Body } from '../../services/common/body.js';
@@ -97,10 +98,10 @@ async function importBlob(store: BlobStore, run: Import, blob: AzuriteBlob): Pro
       const place = await findPlace(store, tx, [blob.accountName, blob.containerName], blob.name);
       const record = await makeRecord(store, tx, blob, parts);
       if (blob.snapshot !== '') {
-        await store.snapshots.set(tx, [...place.key, stampOf(blob.snapshot)], record);
+        await writeKept(store, tx, 'snapshot', [...place.key, stampOf(blob.snapshot)], undefined, record);
         return;
       }
-      await store.blobs.set(tx, place.key, record);
+      await writeRow(store, tx, place.key, undefined, record);
       await indexTags(store, tx, place, undefined, record.tags);
     });
   } finally {

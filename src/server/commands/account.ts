@@ -11,12 +11,13 @@ const usage = [
   'account list',
   'account rotate <name> [1|2]',
   'account set <name> <setting>=<value> ...',
+  'account usage <name>',
   'account delete <name>',
 ];
 
 type Step = (line: CommandLine, at: Reach) => Promise<number>;
 
-const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, delete: remove };
+const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, usage: showUsage, delete: remove };
 
 export function account(line: CommandLine): Promise<number> {
   return stepOf(line, steps, usage)(line, reach(line));
@@ -81,6 +82,24 @@ async function set(line: CommandLine, at: Reach): Promise<number> {
   const settings = settingsOf(line.words.slice(2));
   const changed = (await admin.call('PATCH', `/api/accounts/${name}`, { settings })) as Listed;
   at.tell(changed, [at.terminal.paint('bold', name), ...described(changed.settings)]);
+  return 0;
+}
+
+type Used = Readonly<Record<string, { readonly count: number; readonly bytes: number }>> & {
+  readonly name: string;
+};
+
+async function showUsage(line: CommandLine, at: Reach): Promise<number> {
+  const name = word(line, 1, 'a name: account usage <name>');
+  await using admin = await client(at);
+  const containers = (await admin.call('GET', `/api/accounts/${name}/usage`)) as Used[];
+  at.tell(
+    containers,
+    containers.flatMap(({ name: container, ...used }) => [
+      at.terminal.paint('bold', container),
+      ...Object.entries(used).map(([as, { count, bytes }]) => `  ${as.padEnd(10)} ${count}, ${bytes} bytes`),
+    ]),
+  );
   return 0;
 }
 

@@ -8,6 +8,7 @@ import { invalidParameter, StorageError } from '../common/errors.js';
 import { committed, existing } from './guards.js';
 import { isLive } from './history.js';
 import type { BlobKey, BlobRecord, BlobStore, KeptKey } from './model.js';
+import { keptRows, seen, writeKept, writeRow } from './rows.js';
 
 export type BlobAddress = Readonly<{ name: string; kind: 'base' } | KeptAddress>;
 export type KeptAddress = Readonly<{ name: string; kind: 'snapshot' | 'version'; stamp: Stamp }>;
@@ -37,7 +38,7 @@ export async function findBlob(
   const { name, kind } = address;
   const options = { lock: 'none', check: check === 'check' } as const;
   if (kind !== 'base') return findKept(store, tx, container, address, options);
-  return existing(await store.blobs.get(tx, [container, name], options));
+  return existing(seen(await store.blobs.get(tx, [container, name], options), tx));
 }
 
 async function findKept(
@@ -47,11 +48,10 @@ async function findKept(
   { name, kind, stamp }: KeptAddress,
   options: { readonly lock: 'none'; readonly check: boolean },
 ): Promise<BlobRecord> {
-  const dictionary = kind === 'snapshot' ? store.snapshots : store.versions;
-  const kept = await dictionary.get(tx, [container, name, stamp], options);
+  const kept = await keptRows(store, kind).get(tx, [container, name, stamp], options);
   if (kept !== undefined && isLive(kept)) return kept;
   const current = kind === 'version' ? await store.blobs.get(tx, [container, name], options) : undefined;
-  const blob = committed(current);
+  const blob = committed(seen(current, tx));
   if (blob !== undefined && blob.version === stamp) return blob;
   throw new StorageError('BlobNotFound');
 }
@@ -72,15 +72,16 @@ export async function lockRow(
 ): Promise<LockedRow> {
   const update = { lock: 'update' } as const;
   if (address.kind !== 'base') {
-    const dictionary = address.kind === 'snapshot' ? store.snapshots : store.versions;
+    const { kind } = address;
     const keptKey: KeptKey = [...key, address.stamp];
-    const kept = await dictionary.get(tx, keptKey, update);
+    const kept = await keptRows(store, kind).get(tx, keptKey, update);
     if (kept !== undefined && isLive(kept)) {
-      return { blob: kept, isCurrent: false, write: (blob) => dictionary.set(tx, keptKey, blob) };
+      const write = (blob: BlobRecord) => writeKept(store, tx, kind, keptKey, kept, blob);
+      return { blob: kept, isCurrent: false, write };
     }
-    if (address.kind === 'snapshot') throw new StorageError('BlobNotFound');
+    if (kind === 'snapshot') throw new StorageError('BlobNotFound');
   }
-  const blob = existing(await store.blobs.get(tx, key, update));
+  const blob = existing(seen(await store.blobs.get(tx, key, update), tx));
   if (address.kind === 'version' && blob.version !== address.stamp) throw new StorageError('BlobNotFound');
-  return { blob, isCurrent: true, write: (changed) => store.blobs.set(tx, key, changed) };
+  return { blob, isCurrent: true, write: (changed) => writeRow(store, tx, key, blob, changed) };
 }

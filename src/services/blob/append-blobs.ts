@@ -5,16 +5,17 @@ import type { Transaction } from '../../collections/index.js';
 import type { Body } from '../common/body.js';
 import { StorageError } from '../common/errors.js';
 import { checkKey } from './encryption.js';
+import { lockBlob } from './expiry.js';
 import { admitWrite, checkOnline, checkType, existing, type Guards } from './guards.js';
 import {
   type BlobContent,
-  type BlobKey,
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
-  findContainer,
+  findPlace,
   withLease,
 } from './model.js';
+import { writeRow } from './rows.js';
 
 const mostAppends = 50_000;
 
@@ -40,8 +41,8 @@ export function appendBlock(
   guards: Guards,
 ): Promise<Appended> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
+    const place = await findPlace(store, tx, container, name);
+    const old = existing(await lockBlob(store, tx, place));
     checkOnline(old, tx.now);
     const lease = admitWrite(old, guards, tx.now);
     const length = old.length + body.length;
@@ -51,7 +52,7 @@ export function appendBlock(
     const { copy: _, ...kept } = old;
     const appends = (old.appends ?? 0) + 1;
     const blob = withLease({ ...kept, stamp: tx.stamp(old.stamp), length, content, appends }, lease);
-    await store.blobs.set(tx, key, blob);
+    await writeRow(store, tx, place.key, old, blob);
     return { blob, offset: old.length };
   });
 }
@@ -89,15 +90,15 @@ export function sealBlob(
   guards: Guards,
 ): Promise<BlobRecord> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
+    const place = await findPlace(store, tx, container, name);
+    const old = existing(await lockBlob(store, tx, place));
     const lease = admitWrite(old, guards, tx.now);
     if (position !== undefined && position !== old.length) {
       throw new StorageError('AppendPositionConditionNotMet');
     }
     checkType(old, 'AppendBlob');
     const blob = withLease({ ...old, sealed: true as const }, lease);
-    await store.blobs.set(tx, key, blob);
+    await writeRow(store, tx, place.key, old, blob);
     return blob;
   });
 }

@@ -11,6 +11,7 @@ import type { Tags } from '../common/tags-filter.js';
 import { type BlobAddress, findBlob } from './address.js';
 import { type ByteSlice, nameContent, noContent, openContent } from './content.js';
 import { type CustomerKey, checkKey, type EncryptedReader, openEncrypted } from './encryption.js';
+import { type Expiry, lockBlob, withExpiry } from './expiry.js';
 import {
   admitCreate,
   admitRead,
@@ -32,13 +33,14 @@ import {
   type BlobType,
   type ContainerKey,
   type ContentHeaders,
+  type Found,
   findContainer,
   findPlace,
   type ImmutabilityPolicy,
   type Place,
-  type UncommittedBlob,
   withLease,
 } from './model.js';
+import { writeRow } from './rows.js';
 import { hasSnapshots } from './snapshots.js';
 import { observeTier } from './tier.js';
 
@@ -52,9 +54,9 @@ export interface NewBlob {
   readonly legalHold?: boolean | undefined;
   /** The hash of the customer's key that the content is encrypted with. */
   readonly key?: string | undefined;
+  /** When it ends by itself; left out: as what it replaces. */
+  readonly expiry?: Expiry | undefined;
 }
-
-type Found = BlobRecord | UncommittedBlob | undefined;
 
 /** Makes a blob, or replaces what is there in one step. The body is nobody's if this fails. */
 export function putBlob(
@@ -114,11 +116,11 @@ function createBlob(
 ): Promise<BlobRecord> {
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const found = await lockBlob(store, tx, place);
     const lease = admitCreate(found, guards, tx.now);
     await checkTypeChange(store, tx, place.key, found, type);
-    const made = makeBlob(tx, found, type, fresh, await make(tx));
-    return replaceBlob(store, tx, place, found, withLease(made, lease));
+    const made = withLease(makeBlob(tx, found, type, fresh, await make(tx)), lease);
+    return replaceBlob(store, tx, place, found, await withExpiry(store, tx, place, made, fresh.expiry));
   });
 }
 
@@ -147,6 +149,7 @@ export function makeBlob(
     ...(immutability === undefined ? {} : { immutability }),
     ...(legalHold ? { legalHold } : {}),
     ...(key === undefined ? {} : { key }),
+    ...(old?.expires === undefined ? {} : { expires: old.expires }),
   };
 }
 
@@ -240,7 +243,7 @@ export async function findForWrite(
   guards: Guards,
 ): Promise<{ place: Place; old: BlobRecord; lease: Lease }> {
   const place = await findPlace(store, tx, container, name);
-  const old = existing(await store.blobs.get(tx, place.key, { lock: 'update' }));
+  const old = existing(await lockBlob(store, tx, place));
   return { place, old, lease: admitWrite(old, guards, tx.now) };
 }
 
@@ -259,14 +262,14 @@ export function leaseBlob(
   conditions: Conditions,
 ): Promise<LeasedBlob> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const found = await store.blobs.get(tx, key, { lock: 'update' });
+    const place = await findPlace(store, tx, container, name);
+    const found = await lockBlob(store, tx, place);
     if (found === undefined) throw new StorageError('BlobNotFound');
     const blob = committed(found);
     if (blob !== undefined) checkNoPendingCopy(blob);
     checkConditions(conditions, blob === undefined ? 'create' : 'write', blob);
     const lease = orThrow(step(found.lease ?? availableLease, action, tx.now));
-    await store.blobs.set(tx, key, withLease(found, lease));
+    await writeRow(store, tx, place.key, found, withLease(found, lease));
     return { stamp: blob?.stamp ?? found.created, lease, now: tx.now };
   });
 }

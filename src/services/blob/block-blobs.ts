@@ -14,6 +14,7 @@ import { makeBlob, type NewBlob } from './blobs.js';
 import { type Block, blocksOf, contentOfBlocks, namesOf } from './block-lists.js';
 import { noteDue } from './due.js';
 import { checkKey } from './encryption.js';
+import { lockBlob, withExpiry } from './expiry.js';
 import {
   admitCreate,
   type CreateGuards,
@@ -26,7 +27,6 @@ import {
 } from './guards.js';
 import { replaceBlob } from './history.js';
 import {
-  type BlobKey,
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
@@ -36,6 +36,7 @@ import {
   type Upload,
   withLease,
 } from './model.js';
+import { hasExpired, seen, writeRow } from './rows.js';
 import { discardUpload, hasEnded, uploadEnd, uploadFor } from './uploads.js';
 
 const mostUncommitted = 100_000;
@@ -70,8 +71,10 @@ async function putBlockIn(
   body: Body,
   { leaseId, key: customerKey }: BlockGuards,
 ): Promise<void> {
-  const key: BlobKey = [await findContainer(store, tx, container), name];
-  const found = await store.blobs.get(tx, key, { lock: 'none', check: true });
+  const place = await findPlace(store, tx, container, name);
+  const { key } = place;
+  const stored = await store.blobs.get(tx, key, { lock: 'none', check: true });
+  const found = hasExpired(stored, tx) ? await lockBlob(store, tx, place) : stored;
   const blob = committed(found);
   if (blob !== undefined) {
     checkNoPendingCopy(blob);
@@ -82,7 +85,7 @@ async function putBlockIn(
   const upload = uploadFor(found?.upload, blockId, customerKey?.sha256, tx.now, () => tx.stamp());
   if (upload !== found?.upload || lease !== found.lease) {
     const row = found ?? { format: 1 as const, type: 'uncommitted' as const, created: tx.stamp() };
-    await store.blobs.set(tx, key, withLease<BlobRecord | UncommittedBlob>({ ...row, upload }, lease));
+    await writeRow(store, tx, key, found, withLease<BlobRecord | UncommittedBlob>({ ...row, upload }, lease));
     if (upload.id !== found?.upload?.id) {
       if (found?.upload !== undefined) await discardUpload(store, tx, found.upload);
       await noteDue(store, tx, [uploadEnd(upload), 'upload', ...key, upload.id]);
@@ -123,7 +126,7 @@ export function putBlockList(
 ): Promise<BlobRecord> {
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const found = await lockBlob(store, tx, place);
     const lease = admitCreate(found, guards, tx.now);
     const old = committed(found);
     if (old !== undefined) checkType(old, 'BlockBlob');
@@ -133,7 +136,7 @@ export function putBlockList(
     const blocks = await chooseBlocks(store, tx, choices, upload, reusable);
     const content = await contentOfBlocks(store, tx, blocks);
     const blob = withLease(makeBlob(tx, found, 'BlockBlob', fresh, content), lease);
-    return replaceBlob(store, tx, place, found, blob);
+    return replaceBlob(store, tx, place, found, await withExpiry(store, tx, place, blob, fresh.expiry));
   });
 }
 
@@ -211,7 +214,7 @@ export function getBlockList(
     const id = await findContainer(store, tx, container, 'read');
     const found =
       address.kind === 'base'
-        ? await store.blobs.get(tx, [id, address.name], { lock: 'none' })
+        ? seen(await store.blobs.get(tx, [id, address.name], { lock: 'none' }), tx)
         : await findBlob(store, tx, id, address);
     if (found === undefined) throw new StorageError('BlobNotFound');
     const blob = committed(found);

@@ -16,6 +16,7 @@ import type { ContentReader } from '../common/content-reader.js';
 import { packPiece, unpackPiece } from '../common/content-rows.js';
 import { discardNames } from './block-lists.js';
 import type { BlobContent, BlobKey, BlobRecord, BlobStore, UncommittedBlob } from './model.js';
+import { writeRow } from './rows.js';
 
 export const noContent: BlobContent = { kind: 'empty' };
 
@@ -116,7 +117,8 @@ async function dropKeptPages(store: BlobStore, tx: Transaction, key: BlobKey, co
   }
   await store.maps.dropSnapshot(tx, { map, epoch: current.epoch }, epochs);
   if (current.newest !== newest) {
-    await store.blobs.set(tx, key, { ...(base as BlobRecord), content: withNewest(current, newest) });
+    const changed = { ...(base as BlobRecord), content: withNewest(current, newest) };
+    await writeRow(store, tx, key, base, changed);
   }
 }
 

@@ -13,6 +13,7 @@ import { type BlobAddress, findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
 import { nameContent, noContent, shareContent } from './content.js';
 import { checkKey } from './encryption.js';
+import { lockBlob } from './expiry.js';
 import {
   admitCreate,
   type CreateGuards,
@@ -37,6 +38,7 @@ import {
   findPlace,
   withLease,
 } from './model.js';
+import { seen, writeRow } from './rows.js';
 
 export interface CopySource {
   readonly container: ContainerKey;
@@ -69,7 +71,7 @@ export function copyBlob(
   checkMetadata(options.metadata);
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const found = await lockBlob(store, tx, place);
     const original = await findSource(store, tx, source);
     const lease = admitCreate(found, guards, tx.now, 'copy');
     checkSource(original, source, options, tx.now);
@@ -184,7 +186,7 @@ export function beginCopy(
   checkMetadata(options.metadata);
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const found = await lockBlob(store, tx, place);
     const lease = admitCreate(found, guards, tx.now, 'copy');
     const old = committed(found);
     if (old !== undefined) checkType(old, source.type);
@@ -205,7 +207,7 @@ export function beginCopy(
 
 /** The target as it is now, to tell how its copy ended; nothing if it is gone. */
 export function currentBlob(store: BlobStore, key: BlobKey): Promise<BlobRecord | undefined> {
-  return store.run(async (tx) => committed(await store.blobs.get(tx, key, { lock: 'none' })));
+  return store.run(async (tx) => committed(seen(await store.blobs.get(tx, key, { lock: 'none' }), tx)));
 }
 
 function freshOf(
@@ -244,7 +246,7 @@ export function copyBody(
   checkMetadata(options.metadata);
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const found = await lockBlob(store, tx, place);
     const lease = admitCreate(found, guards, tx.now, 'copy');
     const old = committed(found);
     if (old !== undefined) checkType(old, 'BlockBlob');
@@ -264,13 +266,14 @@ export function abortCopy(
   leaseId: string | undefined,
 ): Promise<void> {
   return store.run(async (tx) => {
-    const key: BlobKey = [await findContainer(store, tx, container), name];
-    const old = existing(await store.blobs.get(tx, key, { lock: 'update' }));
+    const place = await findPlace(store, tx, container, name);
+    const old = existing(await lockBlob(store, tx, place));
     if (old.copy?.status !== 'pending') throw new StorageError('NoPendingCopyOperation');
     if (old.copy.id !== copyId) throw new StorageError('CopyIdMismatch');
     const lease = useLease(old, leaseId, 'required', tx.now);
     const copy = { ...old.copy, status: 'aborted' as const, completed: tx.now };
-    await store.copies.delete(tx, key);
-    await store.blobs.set(tx, key, withLease({ ...old, copy, stamp: tx.stamp(old.stamp) }, lease));
+    await store.copies.delete(tx, place.key);
+    const ended = withLease({ ...old, copy, stamp: tx.stamp(old.stamp) }, lease);
+    await writeRow(store, tx, place.key, old, ended);
   });
 }

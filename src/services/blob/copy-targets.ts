@@ -8,6 +8,7 @@ import type { PendingCopy } from '../common/sources.js';
 import { nameContent } from './content.js';
 import { committed } from './guards.js';
 import type { BlobContent, BlobKey, BlobRecord, BlobStore, CopyState } from './model.js';
+import { seen, writeRow } from './rows.js';
 
 export function copyTargets(store: BlobStore): CopyTargets<BlobKey, PendingCopy> {
   return {
@@ -32,7 +33,7 @@ async function findPending(
   key: BlobKey,
   { id }: PendingCopy,
 ): Promise<(BlobRecord & { readonly copy: CopyState }) | undefined> {
-  const blob = committed(await store.blobs.get(tx, key, { lock: 'update' }));
+  const blob = committed(seen(await store.blobs.get(tx, key, { lock: 'update' }), tx));
   const { copy } = blob ?? {};
   return blob !== undefined && copy?.id === id && copy.status === 'pending' ? { ...blob, copy } : undefined;
 }
@@ -41,7 +42,7 @@ function tell(store: BlobStore, key: BlobKey, copy: PendingCopy, copied: number)
   return store.run(async (tx) => {
     const blob = await findPending(store, tx, key, copy);
     if (blob === undefined) throw new Error('the copy has ended');
-    await store.blobs.set(tx, key, { ...blob, copy: { ...blob.copy, copied } });
+    await writeRow(store, tx, key, blob, { ...blob, copy: { ...blob.copy, copied } });
   });
 }
 
@@ -53,7 +54,8 @@ function finish(store: BlobStore, key: BlobKey, copy: PendingCopy, body: Body): 
     const content = await contentOf(store, tx, blob, body);
     const { length } = body;
     const done: CopyState = { ...blob.copy, status: 'success', copied: length, completed: tx.now };
-    await store.blobs.set(tx, key, { ...blob, content, length, copy: done, stamp: tx.stamp(blob.stamp) });
+    const whole = { ...blob, content, length, copy: done, stamp: tx.stamp(blob.stamp) };
+    await writeRow(store, tx, key, blob, whole);
   });
 }
 
@@ -83,6 +85,6 @@ function fail(store: BlobStore, key: BlobKey, copy: PendingCopy, description: st
     const blob = await findPending(store, tx, key, copy);
     if (blob === undefined) return;
     const failed: CopyState = { ...blob.copy, status: 'failed', completed: tx.now, description };
-    await store.blobs.set(tx, key, { ...blob, copy: failed, stamp: tx.stamp(blob.stamp) });
+    await writeRow(store, tx, key, blob, { ...blob, copy: failed, stamp: tx.stamp(blob.stamp) });
   });
 }

@@ -5,7 +5,7 @@ import { type Conditions, checkConditions } from '../common/conditions.js';
 import { orThrow, StorageError } from '../common/errors.js';
 import { availableLease, type Lease, type LeaseNeed, use } from '../common/lease.js';
 import type { CustomerKey } from './encryption.js';
-import type { BlobRecord, UncommittedBlob } from './model.js';
+import type { BlobRecord, Found } from './model.js';
 import { observeTier } from './tier.js';
 
 export interface Guards {
@@ -19,8 +19,6 @@ export interface CreateGuards extends Guards {
   /** A SAS that may create and not write: 403 where a blob is there already. */
   readonly mayOverwrite: boolean;
 }
-
-type Found = BlobRecord | UncommittedBlob | undefined;
 
 /** The blob, if there is one that is committed. */
 export function committed(found: Found): BlobRecord | undefined {

@@ -15,11 +15,10 @@ import type { Transaction } from '../../collections/index.js';
 import { dropContent, forkContent, keptContent } from './content.js';
 import { noteDue } from './due.js';
 import { committed } from './guards.js';
-import type { BlobRecord, BlobStore, Deleted, KeptBlob, KeptKey, Place, UncommittedBlob } from './model.js';
+import type { BlobRecord, BlobStore, Deleted, Found, KeptBlob, KeptKey, Place } from './model.js';
+import { type KeptKind, writeKept, writeRow } from './rows.js';
 import { indexTags } from './tag-index.js';
 import { discardUpload } from './uploads.js';
-
-type Found = BlobRecord | UncommittedBlob | undefined;
 
 /** The name's row becomes `next`; gives it back as it is stored. */
 export async function replaceBlob(
@@ -32,7 +31,7 @@ export async function replaceBlob(
   const blob = keepsVersions(store, place) ? { ...next, version: next.stamp } : next;
   await leaveBehind(store, tx, place, found, 'replaced');
   await indexTags(store, tx, place, committed(found)?.tags, blob.tags);
-  await store.blobs.set(tx, place.key, blob);
+  await writeRow(store, tx, place.key, found, blob);
   return blob;
 }
 
@@ -44,7 +43,7 @@ export async function removeBlob(
   found: Found,
 ): Promise<boolean> {
   await indexTags(store, tx, place, committed(found)?.tags, undefined);
-  await store.blobs.delete(tx, place.key);
+  await writeRow(store, tx, place.key, found, undefined);
   return leaveBehind(store, tx, place, found, 'deleted');
 }
 
@@ -62,10 +61,11 @@ export async function changeVersion(
   let blob: BlobRecord = keeps ? { ...changed, version } : changed;
   if (keeps || old.version !== undefined) {
     const { kept, current } = await forkContent(store, tx, next.content);
-    await store.versions.set(tx, [...place.key, versionOf(old)], { ...asKept(old), content: kept });
+    const version: KeptKey = [...place.key, versionOf(old)];
+    await writeKept(store, tx, 'version', version, undefined, { ...asKept(old), content: kept });
     blob = { ...blob, content: current };
   }
-  await store.blobs.set(tx, place.key, blob);
+  await writeRow(store, tx, place.key, old, blob);
   return blob;
 }
 
@@ -79,7 +79,7 @@ function versionOf({ version, stamp }: BlobRecord): number {
 
 /** Without what only a blob as it is now has; a version is called by its key. */
 export function asKept(blob: BlobRecord): KeptBlob {
-  const { lease: _lease, upload: _upload, version: _version, incremental: _, content, ...rest } = blob;
+  const { lease: _l, upload: _u, version: _v, incremental: _i, expires: _e, content, ...rest } = blob;
   return { ...rest, content: keptContent(content) };
 }
 
@@ -94,7 +94,7 @@ async function leaveBehind(
   const old = committed(found);
   if (old === undefined) return true;
   if (keepsVersions(store, place) || old.version !== undefined) {
-    await store.versions.set(tx, [...place.key, versionOf(old)], asKept(old));
+    await writeKept(store, tx, 'version', [...place.key, versionOf(old)], undefined, asKept(old));
     return true;
   }
   const deleted = softly(store, tx, place, how === 'deleted');
@@ -102,7 +102,8 @@ async function leaveBehind(
     await dropContent(store, tx, place.key, old.content);
     return true;
   }
-  await keepDeleted(store, tx, 'snapshot', [...place.key, tx.stamp(old.stamp)], { ...asKept(old), deleted });
+  const key: KeptKey = [...place.key, tx.stamp(old.stamp)];
+  await keepDeleted(store, tx, 'snapshot', key, undefined, { ...asKept(old), deleted });
   return false;
 }
 
@@ -122,11 +123,12 @@ function softly(
 async function keepDeleted(
   store: BlobStore,
   tx: Transaction,
-  kind: 'snapshot' | 'version',
+  kind: KeptKind,
   key: KeptKey,
+  before: KeptBlob | undefined,
   kept: KeptBlob & { readonly deleted: Deleted },
 ): Promise<void> {
-  await (kind === 'snapshot' ? store.snapshots : store.versions).set(tx, key, kept);
+  await writeKept(store, tx, kind, key, before, kept);
   await noteDue(store, tx, [kept.deleted.until, kind, ...key]);
 }
 
@@ -135,18 +137,30 @@ export async function removeKept(
   store: BlobStore,
   tx: Transaction,
   place: Place,
-  kind: 'snapshot' | 'version',
+  kind: KeptKind,
   key: KeptKey,
   kept: KeptBlob,
 ): Promise<boolean> {
   const deleted = softly(store, tx, place);
   if (deleted !== undefined) {
-    await keepDeleted(store, tx, kind, key, { ...kept, deleted });
+    await keepDeleted(store, tx, kind, key, kept, { ...kept, deleted });
     return false;
   }
-  await (kind === 'snapshot' ? store.snapshots : store.versions).delete(tx, key);
-  await dropContent(store, tx, place.key, kept.content);
+  await dropKept(store, tx, place, kind, key, kept);
   return true;
+}
+
+/** Nothing is left of it. */
+export async function dropKept(
+  store: BlobStore,
+  tx: Transaction,
+  { key: name }: Pick<Place, 'key'>,
+  kind: KeptKind,
+  key: KeptKey,
+  kept: KeptBlob,
+): Promise<void> {
+  await writeKept(store, tx, kind, key, kept, undefined);
+  await dropContent(store, tx, name, kept.content);
 }
 
 /** Whether it is there: not deleted. */

@@ -7,6 +7,7 @@ import { StorageError } from '../common/errors.js';
 import { makeBlob } from './blobs.js';
 import { forkContent } from './content.js';
 import { type CopySource, copiedState, copyContent, findSource } from './copies.js';
+import { lockBlob } from './expiry.js';
 import { committed, type Guards, useLease } from './guards.js';
 import { asKept, replaceBlob } from './history.js';
 import {
@@ -18,6 +19,7 @@ import {
   type Place,
   withLease,
 } from './model.js';
+import { writeKept } from './rows.js';
 
 export function copyIncrementally(
   store: BlobStore,
@@ -31,7 +33,7 @@ export function copyIncrementally(
   if (address.kind !== 'snapshot') throw new StorageError('IncrementalCopySourceMustBeSnapshot');
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const found = await store.blobs.get(tx, place.key, { lock: 'update' });
+    const found = await lockBlob(store, tx, place);
     const original = await findSource(store, tx, source);
     if (original.type !== 'PageBlob') throw new StorageError('InvalidSourceBlobType');
     const old = committed(found);
@@ -69,6 +71,6 @@ async function keepSnapshot(
 ): Promise<BlobRecord> {
   const { kept, current } = await forkContent(store, tx, made.content);
   const target = tx.stamp(made.stamp);
-  await store.snapshots.set(tx, [...key, target], { ...asKept(made), content: kept });
+  await writeKept(store, tx, 'snapshot', [...key, target], undefined, { ...asKept(made), content: kept });
   return { ...made, content: current, incremental: { source, snapshot, target } };
 }

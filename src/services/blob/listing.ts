@@ -20,6 +20,7 @@ import {
   type KeptKey,
   type UncommittedBlob,
 } from './model.js';
+import { hasExpired, seen } from './rows.js';
 
 export interface ListOptions {
   readonly prefix: string;
@@ -158,7 +159,7 @@ async function* walkBlobs(
   range: object,
 ): AsyncGenerator<BlobEntry> {
   for await (const [[, name], blob] of store.blobs.entries(tx, range)) {
-    if (blob.type === 'uncommitted' && !uncommitted) continue;
+    if ((blob.type === 'uncommitted' && !uncommitted) || hasExpired(blob, tx)) continue;
     yield { kind: 'blob', name, blob, stamp: Number.MAX_SAFE_INTEGER };
   }
 }
@@ -183,7 +184,8 @@ async function* walkSnapshots(
 
 /** Whether it is what Undelete would make the blob: nothing has the name now, and nothing had it later. */
 async function isLastBase(store: BlobStore, tx: Transaction, [id, name, stamp]: KeptKey): Promise<boolean> {
-  if (committed(await store.blobs.get(tx, [id, name], { lock: 'none' })) !== undefined) return false;
+  if (committed(seen(await store.blobs.get(tx, [id, name], { lock: 'none' }), tx)) !== undefined)
+    return false;
   for await (const [, later] of store.snapshots.entries(tx, {
     prefix: [id, name],
     after: [id, name, stamp],
@@ -223,7 +225,7 @@ async function* versionsOnly(
   tx: Transaction,
   [[id, name], blob]: readonly [KeptKey, KeptBlob],
 ): AsyncGenerator<BlobEntry> {
-  if (await store.blobs.has(tx, [id, name], { lock: 'none' })) return;
+  if (seen(await store.blobs.get(tx, [id, name], { lock: 'none' }), tx) !== undefined) return;
   yield { kind: 'versions only', name, blob, stamp: Number.MAX_SAFE_INTEGER };
 }
 

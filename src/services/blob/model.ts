@@ -12,6 +12,7 @@
 //   tags         [account, tag, value, container, blob]    which blobs have it (tag-index.ts)
 //   copies       [container id, name]            copies from elsewhere that are under way (copy-targets.ts)
 //   due          [time, what, container id, name, stamp]   what time makes garbage (due.ts)
+//   usage        [container id, what, count or bytes]      what each container uses (usage.ts)
 //
 // A row of `blobs`, `snapshots` or `versions` is small: bytes lie elsewhere (content.ts), long lists too.
 // A name's first row is where everybody who changes that name meets: its lock orders them. Who writes into a
@@ -33,6 +34,7 @@ import type { PendingCopy } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import type { Tags } from '../common/tags-filter.js';
 import type { BlockNames } from './block-lists.js';
+import type { UsageKey } from './usage.js';
 
 export interface ContainerEntry {
   readonly format: 1;
@@ -166,6 +168,10 @@ export interface BlobRecord {
   readonly incremental?: IncrementalCopy;
   readonly immutability?: ImmutabilityPolicy;
   readonly legalHold?: true;
+  /** When it ends by itself (expiry.ts). */
+  readonly expires?: number;
+  /** When it was last read, where that is kept (last-access.ts). */
+  readonly accessed?: number;
   /** The SHA-256, in Base64, of the customer's key that it is encrypted with (encryption.ts). */
   readonly key?: string;
 }
@@ -178,6 +184,9 @@ export interface UncommittedBlob {
   readonly upload: Upload;
   readonly lease?: Lease;
 }
+
+/** What the row of a name has. */
+export type Found = BlobRecord | UncommittedBlob | undefined;
 
 /** A snapshot or a version. */
 export interface KeptBlob extends BlobRecord {
@@ -196,7 +205,7 @@ export type DeletedContainerKey = readonly [account: string, name: string, stamp
 export type BlobKey = readonly [container: number, name: string];
 export type KeptKey = readonly [container: number, name: string, stamp: Stamp];
 export type TagKey = readonly [account: string, tag: string, value: string, container: string, blob: string];
-export type DueWhat = 'upload' | 'snapshot' | 'version' | 'container';
+export type DueWhat = 'upload' | 'blob' | 'snapshot' | 'version' | 'container';
 /** `where` is the container's id; of a container itself, its account. */
 export type DueKey = readonly [
   time: number,
@@ -224,6 +233,7 @@ export interface BlobStore extends Store {
   readonly blockNames: Dictionary<readonly [map: number, part: number], BlockNames>;
   readonly tags: Dictionary<TagKey, number>;
   readonly due: Dictionary<DueKey, true>;
+  readonly usage: Counters<UsageKey>;
   readonly copies: Dictionary<BlobKey, PendingCopy>;
   readonly contents: Contents;
   readonly maps: ContentMaps;
@@ -232,6 +242,8 @@ export interface BlobStore extends Store {
   settings(account: string): AccountSettings;
   /** Days that a deleted blob can be restored; nothing: it cannot. */
   retentionDays(account: string): number | undefined;
+  /** Whether what is deleted softly may be deleted for good before its time. */
+  allowsPermanentDelete(account: string): boolean;
 }
 
 export interface BlobGround {
@@ -242,6 +254,7 @@ export interface BlobGround {
   readonly garbage: Garbage;
   settings(account: string): AccountSettings;
   retentionDays(account: string): number | undefined;
+  allowsPermanentDelete(account: string): boolean;
 }
 
 export async function openBlobStore({ store, ...ground }: BlobGround): Promise<BlobStore> {
@@ -260,6 +273,7 @@ export async function openBlobStore({ store, ...ground }: BlobGround): Promise<B
     blockNames: await state.dictionary('$system/blob/block-names', options),
     tags: await state.dictionary('$system/blob/tags', options),
     due: await state.dictionary('$system/blob/due', options),
+    usage: await state.counters('$system/blob/usage', { system: true }),
     copies: await state.dictionary('$system/blob/copies', options),
     ...ground,
   };

@@ -18,6 +18,7 @@ import {
   type Place,
   withLease,
 } from './model.js';
+import { writeRow } from './rows.js';
 
 /** Each only if it was sent; all of them must hold. */
 export interface SequenceConditions {
@@ -57,7 +58,7 @@ async function stampPages(
   old: BlobRecord,
 ): Promise<BlobRecord> {
   const blob = { ...old, stamp: tx.stamp(old.stamp) };
-  await store.blobs.set(tx, key, blob);
+  await writeRow(store, tx, key, old, blob);
   return blob;
 }
 

@@ -12,6 +12,7 @@ import {
   type ContentHeaders,
   withLease,
 } from './model.js';
+import { writeRow } from './rows.js';
 
 export type SequenceChange = Readonly<{ action: 'max' | 'update'; number: bigint } | { action: 'increment' }>;
 
@@ -42,7 +43,7 @@ export function setProperties(
       ...(sequence === undefined ? {} : { sequence: nextSequence(old.sequence ?? 0n, sequence) }),
     };
     const blob = withLease(changed, lease);
-    await store.blobs.set(tx, place.key, blob);
+    await writeRow(store, tx, place.key, old, blob);
     return blob;
   });
 }

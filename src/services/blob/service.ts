@@ -9,15 +9,18 @@ import type { FetchSource, PendingCopy } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import { registerBlockLists } from './block-lists.js';
 import { copyTargets } from './copy-targets.js';
-import { sweepDue } from './due.js';
+import { LastAccess } from './last-access.js';
 import { type BlobKey, type BlobStore, openBlobStore } from './model.js';
 import { registerContainers } from './sweep.js';
+import { sweepDue } from './sweep-due.js';
 import { registerUploads } from './uploads.js';
+import { countOnce } from './usage.js';
 
 export interface BlobService {
   readonly store: BlobStore;
   readonly accounts: AccountStore;
   readonly pending: PendingCopies<BlobKey, PendingCopy>;
+  readonly lastAccess: LastAccess;
   readonly fetchSource: FetchSource;
   close(): Promise<void>;
 }
@@ -35,13 +38,28 @@ export async function openBlobService(ground: BlobServiceGround): Promise<BlobSe
   const { store, garbage, accounts, fetchSource, report } = ground;
   const { contents, maps, slices } = ground.content;
   const settings = (account: string) => accounts.get(account)?.settings ?? defaultSettings;
-  const retentionDays = (account: string) => accounts.serviceSettings(account, 'blob').deleteRetention.days;
-  const blobs = await openBlobStore({ store, contents, maps, slices, garbage, settings, retentionDays });
+  const retention = (account: string) => accounts.serviceSettings(account, 'blob').deleteRetention;
+  const blobs = await openBlobStore({
+    store,
+    contents,
+    maps,
+    slices,
+    garbage,
+    settings,
+    retentionDays: (account) => retention(account).days,
+    allowsPermanentDelete: (account) => retention(account).allowPermanentDelete,
+  });
   registerBlockLists(blobs);
   registerUploads(blobs);
   registerContainers(blobs);
   garbage.also(() => sweepDue(blobs));
   const pending = new PendingCopies(copyTargets(blobs), fetchSource, report);
+  await countOnce(blobs);
   await pending.resume();
-  return { store: blobs, accounts, pending, fetchSource, close: () => pending.close() };
+  const lastAccess = new LastAccess(blobs, report);
+  const close = async () => {
+    await pending.close();
+    await lastAccess.close();
+  };
+  return { store: blobs, accounts, pending, lastAccess, fetchSource, close };
 }

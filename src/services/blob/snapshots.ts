@@ -1,13 +1,23 @@
 // Snapshots, and deleting: a blob with its snapshots, its snapshots alone, or one of them.
 
 import type { Transaction } from '../../collections/index.js';
+import { type Conditions, checkConditions } from '../common/conditions.js';
 import { StorageError } from '../common/errors.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import type { BlobAddress, KeptAddress } from './address.js';
 import { forkContent } from './content.js';
 import { checkKey } from './encryption.js';
-import { admitWrite, checkOnline, committed, existing, type Guards, useLease } from './guards.js';
-import { asKept, changeVersion, isLive, removeBlob, removeKept } from './history.js';
+import { lockBlob } from './expiry.js';
+import {
+  admitWrite,
+  checkMutable,
+  checkOnline,
+  committed,
+  existing,
+  type Guards,
+  useLease,
+} from './guards.js';
+import { asKept, changeVersion, dropKept, isLive, isRestorable, removeBlob, removeKept } from './history.js';
 import {
   type BlobKey,
   type BlobRecord,
@@ -18,6 +28,7 @@ import {
   type KeptKey,
   type Place,
 } from './model.js';
+import { keptRows, writeKept } from './rows.js';
 
 export interface TakenSnapshot {
   readonly snapshot: KeptBlob;
@@ -38,7 +49,7 @@ export function snapshotBlob(
   checkMetadata(metadata);
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const old = existing(await store.blobs.get(tx, place.key, { lock: 'update' }));
+    const old = existing(await lockBlob(store, tx, place));
     checkOnline(old, tx.now);
     admitWrite(old, guards, tx.now, 'checked');
     checkKey(old, guards.key);
@@ -46,7 +57,7 @@ export function snapshotBlob(
     const { kept, current } = await forkContent(store, tx, old.content);
     const base = { ...asKept(old), content: kept };
     const snapshot = metadata.length === 0 ? base : { ...base, metadata, stamp };
-    await store.snapshots.set(tx, [...place.key, stamp], snapshot);
+    await writeKept(store, tx, 'snapshot', [...place.key, stamp], undefined, snapshot);
     const blob = await changeVersion(store, tx, place, old, { ...old, content: current }, tx.stamp());
     return { snapshot, stamp, blob };
   });
@@ -97,7 +108,7 @@ async function deleteBase(
   guards: Guards,
 ): Promise<DeletedBlob> {
   const { key } = place;
-  const found = await store.blobs.get(tx, key, { lock: 'update' });
+  const found = await lockBlob(store, tx, place);
   const blob = committed(found);
   if (found === undefined) throw new StorageError('BlobNotFound');
   if (blob === undefined) useLease(found, guards.leaseId, 'required', tx.now);
@@ -129,17 +140,42 @@ async function deleteKept(
   { kind, stamp }: KeptAddress,
   guards: Guards,
 ): Promise<DeletedBlob> {
-  const dictionary = kind === 'snapshot' ? store.snapshots : store.versions;
   const key: KeptKey = [...place.key, stamp];
-  const kept = await dictionary.get(tx, key, { lock: 'update' });
+  const kept = await keptRows(store, kind).get(tx, key, { lock: 'update' });
   if (kept !== undefined && isLive(kept)) {
     admitWrite(kept, guards, tx.now, 'checked');
     return { permanent: await removeKept(store, tx, place, kind, key, kept) };
   }
-  const found = kind === 'version' ? await store.blobs.get(tx, place.key, { lock: 'update' }) : undefined;
+  const found = kind === 'version' ? await lockBlob(store, tx, place) : undefined;
   const current = committed(found);
   if (current === undefined || current.version !== stamp) throw new StorageError('BlobNotFound');
   return deleteCurrentVersion(store, tx, place, current, guards);
+}
+
+/** What soft delete keeps of a snapshot or version goes for good, if the account lets it. */
+export function purgeKept(
+  store: BlobStore,
+  container: ContainerKey,
+  { name, kind, stamp }: KeptAddress,
+  conditions: Conditions,
+): Promise<void> {
+  return store.run(async (tx) => {
+    const place = await findPlace(store, tx, container, name);
+    const key: KeptKey = [...place.key, stamp];
+    const kept = await keptRows(store, kind).get(tx, key, { lock: 'update' });
+    if (kept === undefined || (!isLive(kept) && !isRestorable(kept, tx.now))) {
+      throw new StorageError('BlobNotFound');
+    }
+    if (isLive(kept) || !store.allowsPermanentDelete(container[0])) {
+      throw new StorageError('InvalidOperation', {
+        status: 409,
+        message: 'Only what is soft-deleted is deleted permanently, where AllowPermanentDelete is set.',
+      });
+    }
+    checkMutable(kept, tx.now);
+    checkConditions(conditions, 'write', kept);
+    await dropKept(store, tx, place, kind, key, kept);
+  });
 }
 
 /** The current version, called by its id: it goes, and does not become an earlier one. */

@@ -4,8 +4,10 @@ import type { Transaction } from '../../collections/index.js';
 import { dropContent } from './content.js';
 import { committed } from './guards.js';
 import type { BlobKey, BlobRecord, BlobStore } from './model.js';
+import { keptRows, writeKept, writeRow } from './rows.js';
 import { indexTags } from './tag-index.js';
 import { discardUpload } from './uploads.js';
+import { forgetUsage } from './usage.js';
 
 const garbageKind = 'blob container';
 const sweepAtOnce = 100;
@@ -28,16 +30,17 @@ async function sweepContainer(store: BlobStore, tx: Transaction, id: number): Pr
     if (blob !== undefined) await dropWith(store, tx, key, blob);
     if (container !== undefined) await indexTags(store, tx, { container, key }, blob?.tags, undefined);
     if (found.upload !== undefined) await discardUpload(store, tx, found.upload);
-    await store.blobs.delete(tx, key);
+    await writeRow(store, tx, key, found, undefined);
     if (++swept === sweepAtOnce) return true;
   }
-  for (const dictionary of [store.snapshots, store.versions]) {
-    for await (const [key, kept] of dictionary.entries(tx, range)) {
+  for (const kind of ['snapshot', 'version'] as const) {
+    for await (const [key, kept] of keptRows(store, kind).entries(tx, range)) {
       await dropWith(store, tx, [key[0], key[1]], kept);
-      await dictionary.delete(tx, key);
+      await writeKept(store, tx, kind, key, kept, undefined);
       if (++swept === sweepAtOnce) return true;
     }
   }
+  await forgetUsage(store, tx, id);
   await store.properties.delete(tx, id);
   return false;
 }

@@ -14,6 +14,7 @@ import {
 } from '../common/tags-filter.js';
 import { committed } from './guards.js';
 import type { BlobStore, TagKey } from './model.js';
+import { seen } from './rows.js';
 
 export interface FoundBlob {
   readonly container: string;
@@ -78,7 +79,7 @@ async function tagsAt(
 ): Promise<Tags | undefined> {
   const entry = await store.containers.get(tx, [account, container], { lock: 'none' });
   if (entry?.id !== id) return undefined;
-  return committed(await store.blobs.get(tx, [id, name], { lock: 'none' }))?.tags;
+  return committed(seen(await store.blobs.get(tx, [id, name], { lock: 'none' }), tx))?.tags;
 }
 
 function askedFor(tags: Tags, { all }: TagSearch): Tags {

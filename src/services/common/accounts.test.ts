@@ -23,6 +23,7 @@ test('an account allows what an emulator allows', () => {
     versioning: false,
     versionLevelImmutability: false,
     containerRetentionDays: 0,
+    lastAccessTime: false,
     publicAccess: true,
     secondary: true,
     deletePendingErrorCode: 'SMBDeletePending',
@@ -86,6 +87,8 @@ const settings = `
   containerRetentionDays     365          365
   containerRetentionDays     366          containerRetentionDays must be a number of days from 0 to 365, not 366
   containerRetentionDays     -1           containerRetentionDays must be a number of days from 0 to 365, not -1
+  lastAccessTime             true         true
+  lastAccessTime             daily        lastAccessTime must be true or false, not daily
   kind                       blobstorage  BlobStorage
   publicAccess               false        false
   secondary                  false        false

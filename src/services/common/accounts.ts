@@ -23,6 +23,8 @@ export type AccountSettings = Readonly<{
   versionLevelImmutability: boolean;
   /** Days that deleted containers can be restored; 0: not at all. */
   containerRetentionDays: number;
+  /** Keep the time a blob was last read, to the day. */
+  lastAccessTime: boolean;
   /** Containers may be opened to anybody. */
   publicAccess: boolean;
   /** The secondary endpoint answers reads. */
@@ -45,6 +47,7 @@ export const defaultSettings: AccountSettings = {
   versioning: false,
   versionLevelImmutability: false,
   containerRetentionDays: 0,
+  lastAccessTime: false,
   publicAccess: true,
   secondary: true,
   deletePendingErrorCode: 'SMBDeletePending',
@@ -86,6 +89,7 @@ const readers = {
   versioning: flag,
   versionLevelImmutability: flag,
   containerRetentionDays: days,
+  lastAccessTime: flag,
   publicAccess: flag,
   secondary: flag,
   deletePendingErrorCode: oneOf('SMBDeletePending', 'DeletePending'),

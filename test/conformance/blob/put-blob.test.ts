@@ -118,3 +118,10 @@ test('a name that is too long, or too deep, is refused', async (t) => {
   await refuses(container.blob(`${'x/'.repeat(254)}x`).upload('x'), 400, 'InvalidUri');
   await refuses(container.blob('x'.repeat(5000)).get(), 400, 'InvalidUri');
 });
+
+test('a structured body is refused: its frames would be stored', async (t) => {
+  const { blob } = await given(t);
+  const headers = { 'x-ms-structured-body': 'XSM/1.0; properties=crc64' };
+  await refuses(blob.upload('frames', headers), 400, 'UnsupportedHeader');
+  await refuses(blob.putBlock('a', 'frames', headers), 400, 'UnsupportedHeader');
+});
