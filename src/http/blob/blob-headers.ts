@@ -8,6 +8,7 @@ import type { BlobAddress } from '../../services/blob/address.js';
 import { formatKeptTime } from '../../services/blob/address.js';
 import { lastAccess } from '../../services/blob/last-access.js';
 import type { BlobRecord, CopyState, ImmutabilityPolicy, Tier } from '../../services/blob/model.js';
+import { inferredPageTier } from '../../services/blob/page-tiers.js';
 import { observeTier } from '../../services/blob/tier.js';
 import { etag, lastModifiedMs } from '../../services/common/etag.js';
 import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
@@ -136,9 +137,20 @@ export function addLastAccess(headers: string[], blob: BlobRecord, version: Vers
   if (version >= '2020-02-10') headers.push('x-ms-last-access-time', formatHttpDate(lastAccess(blob)));
 }
 
-/** Told by Get Blob Properties alone. */
-export function addTier(headers: string[], blob: BlobRecord, version: Version, now: number): void {
-  if (blob.type !== 'BlockBlob' || version < '2017-04-17') return;
+/** Told by Get Blob Properties alone. Page blobs have one in premium accounts. */
+export function addTier(
+  headers: string[],
+  blob: BlobRecord,
+  version: Version,
+  now: number,
+  isPremium: boolean,
+): void {
+  if (version < '2017-04-17') return;
+  if (blob.type === 'PageBlob' && isPremium) {
+    headers.push('x-ms-access-tier', blob.tier?.name ?? inferredPageTier(blob.length));
+    if (blob.tier === undefined) headers.push('x-ms-access-tier-inferred', 'true');
+  }
+  if (blob.type !== 'BlockBlob') return;
   const tier = observeTier(blob.tier, now);
   headers.push('x-ms-access-tier', tier?.name ?? 'Hot');
   if (tier === undefined) headers.push('x-ms-access-tier-inferred', 'true');

@@ -6,6 +6,7 @@ import { type BlobAddress, baseOf, formatKeptTime } from '../../services/blob/ad
 import type { BlobReader } from '../../services/blob/blobs.js';
 import * as blobs from '../../services/blob/blobs.js';
 import type { ByteSlice } from '../../services/blob/content.js';
+import { isPremium } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { ContentReader } from '../../services/common/content-reader.js';
 import { invalidHeader } from '../../services/common/errors.js';
@@ -129,7 +130,7 @@ async function answerProperties(
   const guards = guardsOf(call, operation, 'read');
   const { blob, now } = await blobs.readBlob(store, containerKey(call), address, guards);
   const headers = blobHeaders(blob, address, call.version, now, identity);
-  addTier(headers, blob, call.version, now);
+  addTier(headers, blob, call.version, now, isPremium(store, containerKey(call)));
   if (lastAccess.isKept(call.account)) addLastAccess(headers, blob, call.version);
   if (blob.incremental !== undefined) {
     headers.push('x-ms-incremental-copy', 'true');

@@ -6,7 +6,8 @@ import { formatKeptTime } from '../../services/blob/address.js';
 import { committed } from '../../services/blob/guards.js';
 import { lastAccess } from '../../services/blob/last-access.js';
 import { type ListedEntry, listBlobs as list } from '../../services/blob/listing.js';
-import type { BlobRecord, CopyState, Deleted } from '../../services/blob/model.js';
+import { type BlobRecord, type CopyState, type Deleted, isPremium } from '../../services/blob/model.js';
+import { inferredPageTier } from '../../services/blob/page-tiers.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { observeTier } from '../../services/blob/tier.js';
 import { invalidParameter, StorageError } from '../../services/common/errors.js';
@@ -44,6 +45,8 @@ interface Telling {
   readonly now: number;
   /** Whether it is told when a blob was last read. */
   readonly lastAccess: boolean;
+  /** Whether page blobs have tiers. */
+  readonly isPremium: boolean;
 }
 
 export async function listBlobs(
@@ -71,7 +74,13 @@ export async function listBlobs(
     versionsOnly: include.has('deletedwithversions'),
   });
   const told = accesses.isKept(call.account) && call.version >= '2020-02-10';
-  const telling = { include, version: call.version, now: listing.now, lastAccess: told };
+  const telling = {
+    include,
+    version: call.version,
+    now: listing.now,
+    lastAccess: told,
+    isPremium: isPremium(store, containerKey(call)),
+  };
   const rows = listing.entries.map((entry) => entryElement(entry, telling));
   const asked =
     named('Prefix', prefix, call.version) +
@@ -149,7 +158,7 @@ function propertyElements(entry: BlobEntry, telling: Telling): string {
     return (
       element('Content-Length', '0') +
       element('BlobType', 'BlockBlob') +
-      tierElements({}, telling) +
+      tierElements({ type: 'BlockBlob', length: 0 }, telling) +
       lease +
       element('ServerEncrypted', 'true')
     );
@@ -163,7 +172,7 @@ function propertyElements(entry: BlobEntry, telling: Telling): string {
     contentElements(blob) +
     (sequence === undefined ? '' : element('x-ms-blob-sequence-number', String(sequence))) +
     element('BlobType', blob.type) +
-    (entry.kind !== 'snapshot' && blob.type === 'BlockBlob' ? tierElements(blob, telling) : '') +
+    (entry.kind === 'snapshot' ? '' : tierElements(blob, telling)) +
     lease +
     (blob.copy !== undefined && include.has('copy') ? copyElements(blob.copy) : '') +
     element('ServerEncrypted', 'true') +
@@ -208,8 +217,18 @@ function contentElements({ length, headers }: BlobRecord): string {
   );
 }
 
-function tierElements(blob: Pick<BlobRecord, 'tier'>, { version, now }: Telling): string {
+function tierElements(
+  blob: Pick<BlobRecord, 'type' | 'length' | 'tier'>,
+  { version, now, isPremium }: Telling,
+): string {
   if (version < '2017-04-17') return '';
+  if (blob.type === 'PageBlob' && isPremium) {
+    const name = blob.tier?.name ?? inferredPageTier(blob.length);
+    return (
+      element('AccessTier', name) + (blob.tier === undefined ? element('AccessTierInferred', 'true') : '')
+    );
+  }
+  if (blob.type !== 'BlockBlob') return '';
   const tier = observeTier(blob.tier, now);
   if (tier === undefined) return element('AccessTier', 'Hot') + element('AccessTierInferred', 'true');
   const { rehydrating } = tier;

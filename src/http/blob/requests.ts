@@ -10,7 +10,9 @@ import type {
   ContainerKey,
   ContentHeaders,
   ImmutabilityPolicy,
+  PageTier,
 } from '../../services/blob/model.js';
+import { pageTiers } from '../../services/blob/page-tiers.js';
 import type { BlobService } from '../../services/blob/service.js';
 import {
   invalidHeader,
@@ -171,11 +173,14 @@ export function policyOf(call: Call, now: number): ImmutabilityPolicy | undefine
   return { until, locked: mode === 'Locked' };
 }
 
-const tiers = ['Hot', 'Cool', 'Cold', 'Archive'] as const satisfies readonly AccessTier[];
+const tiers = ['Hot', 'Cool', 'Cold', 'Archive', ...pageTiers] as const satisfies readonly (
+  | AccessTier
+  | PageTier
+)[];
 const coldSince = '2021-12-02';
 
 /** `x-ms-access-tier`; nothing if it is not there. */
-export function tierOf(call: Call): AccessTier | undefined {
+export function tierOf(call: Call): AccessTier | PageTier | undefined {
   const tier = wordHeader(call, 'x-ms-access-tier', tiers);
   if (tier === 'Cold' && call.version < coldSince) throw invalidHeader('x-ms-access-tier', tier);
   return tier;

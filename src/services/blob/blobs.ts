@@ -37,6 +37,7 @@ import {
   findContainer,
   findPlace,
   type ImmutabilityPolicy,
+  type PageTier,
   type Place,
   withLease,
 } from './model.js';
@@ -49,7 +50,7 @@ export interface NewBlob {
   readonly headers: ContentHeaders;
   readonly metadata: Metadata;
   readonly tags: Tags;
-  readonly tier: AccessTier | undefined;
+  readonly tier: AccessTier | PageTier | undefined;
   readonly immutability?: ImmutabilityPolicy | undefined;
   readonly legalHold?: boolean | undefined;
   /** The hash of the customer's key that the content is encrypted with. */
@@ -135,7 +136,8 @@ export function makeBlob(
   const old = committed(found);
   const stamp = tx.stamp(old?.stamp);
   const created = old?.type === 'BlockBlob' && type === 'BlockBlob' ? old.created : stamp;
-  const named = tier === undefined ? observeTier(old?.tier, tx.now) : { name: tier, changed: tx.now };
+  const inherited = old?.type === type ? observeTier(old.tier, tx.now) : undefined;
+  const named = tier === undefined ? inherited : { name: tier, changed: tx.now };
   return {
     format: 1,
     type,
@@ -145,7 +147,7 @@ export function makeBlob(
     headers,
     metadata,
     ...(tags.length > 0 ? { tags } : {}),
-    ...(named !== undefined && type === 'BlockBlob' ? { tier: named } : {}),
+    ...(named !== undefined && type !== 'AppendBlob' ? { tier: named } : {}),
     ...(immutability === undefined ? {} : { immutability }),
     ...(legalHold ? { legalHold } : {}),
     ...(key === undefined ? {} : { key }),

@@ -36,6 +36,7 @@ import {
   type CopyState,
   findContainer,
   findPlace,
+  type PageTier,
   withLease,
 } from './model.js';
 import { seen, writeRow } from './rows.js';
@@ -54,7 +55,7 @@ export interface CopyOptions {
   readonly metadata: Metadata;
   /** 'source': copied too. */
   readonly tags: Tags | 'source';
-  readonly tier: AccessTier | undefined;
+  readonly tier: AccessTier | PageTier | undefined;
   readonly seal: boolean | undefined;
   /** Only block blobs, up to this length: the synchronous copy. */
   readonly blockBlobLimit?: number;

@@ -12,10 +12,21 @@
 // committed go with every content. What is deleted softly can be restored until its time is over (due.ts).
 
 import type { Transaction } from '../../collections/index.js';
+import { StorageError } from '../common/errors.js';
 import { dropContent, forkContent, keptContent } from './content.js';
 import { noteDue } from './due.js';
 import { committed } from './guards.js';
-import type { BlobRecord, BlobStore, Deleted, Found, KeptBlob, KeptKey, Place } from './model.js';
+import {
+  type BlobRecord,
+  type BlobStore,
+  type Deleted,
+  type Found,
+  isPremium,
+  type KeptBlob,
+  type KeptKey,
+  type Place,
+} from './model.js';
+import { judgeTier } from './page-tiers.js';
 import { type KeptKind, writeKept, writeRow } from './rows.js';
 import { indexTags } from './tag-index.js';
 import { discardUpload } from './uploads.js';
@@ -29,6 +40,8 @@ export async function replaceBlob(
   next: BlobRecord,
 ): Promise<BlobRecord> {
   const blob = keepsVersions(store, place) ? { ...next, version: next.stamp } : next;
+  const refusal = judgeTier(blob, isPremium(store, place.container));
+  if (refusal !== undefined) throw new StorageError(refusal);
   await leaveBehind(store, tx, place, found, 'replaced');
   await indexTags(store, tx, place, committed(found)?.tags, blob.tags);
   await writeRow(store, tx, place.key, found, blob);

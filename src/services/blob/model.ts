@@ -34,6 +34,7 @@ import type { PendingCopy } from '../common/sources.js';
 import type { Store } from '../common/store.js';
 import type { Tags } from '../common/tags-filter.js';
 import type { BlockNames } from './block-lists.js';
+import type { pageTiers } from './page-tiers.js';
 import type { UsageKey } from './usage.js';
 
 export interface ContainerEntry {
@@ -121,10 +122,13 @@ export interface IncrementalCopy {
 
 export type AccessTier = 'Hot' | 'Cool' | 'Cold' | 'Archive';
 
+/** Of a page blob in a premium account (page-tiers.ts). */
+export type PageTier = (typeof pageTiers)[number];
+
 export type RehydratePriority = 'Standard' | 'High';
 
 export interface Tier {
-  readonly name: AccessTier;
+  readonly name: AccessTier | PageTier;
   /** When it was set, in milliseconds since 1970. */
   readonly changed: number;
   /** On its way out of the archive, and when it will be there. */
@@ -303,6 +307,11 @@ export async function findPlace(
 
 const checked = { lock: 'none', check: true } as const;
 const unchecked = { lock: 'none' } as const;
+
+/** Whether the account has page blobs with tiers. */
+export function isPremium(store: BlobStore, [account]: ContainerKey): boolean {
+  return store.settings(account).sku.startsWith('Premium');
+}
 
 /** The lease that a record without one has is available, and is not stored. */
 export function withLease<Record extends { readonly lease?: Lease }>(record: Record, lease: Lease): Record {

@@ -12,6 +12,7 @@ import {
   type ContentHeaders,
   withLease,
 } from './model.js';
+import { isPageTier, pageTierBytes } from './page-tiers.js';
 import { writeRow } from './rows.js';
 
 export type SequenceChange = Readonly<{ action: 'max' | 'update'; number: bigint } | { action: 'increment' }>;
@@ -57,9 +58,12 @@ function refusePageChange(length: number | undefined, sequence: SequenceChange |
 async function resized(
   store: BlobStore,
   tx: Transaction,
-  { content, length: before }: BlobRecord,
+  { content, length: before, tier }: BlobRecord,
   length: number,
 ): Promise<Pick<BlobRecord, 'length'>> {
+  if (tier !== undefined && isPageTier(tier.name) && length > pageTierBytes(tier.name)) {
+    throw new StorageError('ContentLengthLargerThanTierLimit');
+  }
   if (content.kind === 'pages' && length < before) {
     const state = { map: content.map, epoch: content.epoch, newestSnapshot: content.newest };
     await store.maps.clear(tx, state, { start: length, end: before });

@@ -1,5 +1,6 @@
 // Snapshots, and deleting: a blob with its snapshots, its snapshots alone, or one of them.
 
+import { stampToMs } from '../../base/stamps.js';
 import type { Transaction } from '../../collections/index.js';
 import { type Conditions, checkConditions } from '../common/conditions.js';
 import { StorageError } from '../common/errors.js';
@@ -24,10 +25,12 @@ import {
   type BlobStore,
   type ContainerKey,
   findPlace,
+  isPremium,
   type KeptBlob,
   type KeptKey,
   type Place,
 } from './model.js';
+import { judgeSnapshot } from './page-tiers.js';
 import { keptRows, writeKept } from './rows.js';
 
 export interface TakenSnapshot {
@@ -53,6 +56,7 @@ export function snapshotBlob(
     checkOnline(old, tx.now);
     admitWrite(old, guards, tx.now, 'checked');
     checkKey(old, guards.key);
+    if (old.type === 'PageBlob' && isPremium(store, container)) await checkPace(store, tx, place);
     const stamp = tx.stamp(old.stamp);
     const { kept, current } = await forkContent(store, tx, old.content);
     const base = { ...asKept(old), content: kept };
@@ -61,6 +65,18 @@ export function snapshotBlob(
     const blob = await changeVersion(store, tx, place, old, { ...old, content: current }, tx.stamp());
     return { snapshot, stamp, blob };
   });
+}
+
+/** Of a page blob in a premium account. */
+async function checkPace(store: BlobStore, tx: Transaction, { key }: Place): Promise<void> {
+  let count = 0;
+  let last: number | undefined;
+  for await (const [[, , stamp]] of liveSnapshots(store, tx, key)) {
+    count++;
+    last = stampToMs(stamp);
+  }
+  const refusal = judgeSnapshot(count, last, tx.now);
+  if (refusal !== undefined) throw new StorageError(refusal);
 }
 
 /** Whether there is one that is not deleted, now and when the transaction commits. */
