@@ -1,5 +1,5 @@
-// Reads everything that is stored, and says what is damaged: every record, every extent with its checksums, and
-// whether the indexes of tables fit their entities. A damaged extent is told with the blobs it belongs to.
+// Reads everything that is stored, and says what is damaged: every record, every extent with its checksums, whether
+// the indexes of tables fit their entities, and whether shares hold together. A damaged extent is told with the blobs it belongs to.
 
 import { DamageError } from '../base/errors.js';
 import type { Transaction } from '../collections/index.js';
@@ -34,6 +34,7 @@ export async function verifyContents(
     damage.push(owners.length === 0 ? message : `${message}; it belongs to ${owners.join(', ')}`);
   }
   const indexRows = damage.length === 0 ? await readIndexes(store, damage) : 0;
+  if (damage.length === 0) await readShares(store, damage);
   return { rows, extents: found.extents, bytes: found.bytes, indexRows, damage };
 }
 
@@ -43,6 +44,11 @@ async function readIndexes(open: OpenStore, damage: string[]): Promise<number> {
   const report = await verifyIndexes((await opened(open, 'table')).store);
   damage.push(...report.damage);
   return report.rows;
+}
+
+async function readShares(open: OpenStore, damage: string[]): Promise<void> {
+  const { verifyShares } = await import('../services/file/verify-shares.js');
+  damage.push(...(await verifyShares((await opened(open, 'file')).store)).damage);
 }
 
 const pageSize = { limit: 1000, maxBytes: 4 * 1024 * 1024 };

@@ -9,6 +9,8 @@ import { newestVersion } from '#src/http/versions.js';
 import { loopback } from '#src/server/config.js';
 import { type RunningServer, serve } from '#src/server/serve.js';
 import { type Account, type AccountSettings, developmentAccount } from '#src/services/common/accounts.js';
+import type { FileService } from '#src/services/file/service.js';
+import { verifyShares } from '#src/services/file/verify-shares.js';
 import { ask, Wire, type WireAddress, type WireAnswer } from './wire.js';
 
 export interface Request {
@@ -72,7 +74,10 @@ export async function startServer(
     { failed: (error) => failures.push(error) },
   );
   t.after(async () => {
+    const files = running.services.get('file') as FileService | undefined;
+    const damage = files === undefined ? [] : (await verifyShares(files.store)).damage;
     await running.stop();
+    assert.deepEqual(damage, [], 'shares hold together');
     assert.deepEqual(failures, [], 'nothing was told as a bug');
   });
   const at = (name: ServiceName, asked = account): TestServer => {
