@@ -57,18 +57,20 @@ async function call(thread: Thread, asked: QueueCall): Promise<QueueResult | und
   const record = { client, object: 'queue 0', call: asked, startMs: nowMs(), wire: begun };
   history({ ...record, endMs: Number.POSITIVE_INFINITY });
   const result = await queue(thread, { ...nowhere, queue: settings.queue }, asked);
-  if (result === undefined) await delay(20 + thread.random() * 30); // the server may be down
+  if (result === undefined) await delay(200 + thread.random() * 200); // the server may be down
   return result;
 }
 
-let left = settings.messages;
+let [left, done] = [settings.messages, 0];
 
+/** The parent is told how many there are. */
 async function produce(thread: Thread): Promise<void> {
   while (left > 0) {
     left--;
     const text = `${thread.client}-${++thread.count}`;
     const result = await call(thread, { op: 'put', text, hideMs: 0 });
     if (result === undefined || !('ok' in result)) left++;
+    else if (++done % 50 === 0) process.send?.(done);
   }
 }
 

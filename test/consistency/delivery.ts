@@ -62,9 +62,12 @@ export async function deliver(options: DeliveryOptions): Promise<Recorded[]> {
   const consumers = Array.from({ length: consumerProcesses }, () =>
     start('consumers', clients / consumerProcesses),
   );
-  const put = () => countPuts(producers.history);
+  let put = 0;
+  producers.child.on('message', (count) => {
+    put = Number(count);
+  });
   for (let kill = 1; kill <= kills; kill++) {
-    await until(async () => put() > (messages * kill) / (kills + 1) || producers.child.exitCode !== null);
+    while (put < (messages * kill) / (kills + 1) && producers.child.exitCode === null) await delay(20);
     await program.kill();
     await program.start();
     const victim = consumers.splice(Math.floor(random() * consumers.length), 1)[0] as Crew;
@@ -102,12 +105,4 @@ function startCrew(
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { child, history, ended };
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await delay(50);
-}
-
-function countPuts(history: string): number {
-  return readFileSync(history, 'latin1').split('"ok":true').length - 1;
 }

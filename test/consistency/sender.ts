@@ -52,6 +52,7 @@ export class Sender {
     return new Promise((resolve) => {
       const request = http.request({
         agent: this.#agent,
+        host: '127.0.0.1',
         port: ports[service],
         method,
         path: `/devstoreaccount1${path}${path.includes('?') ? '&' : '?'}${sas}`,
