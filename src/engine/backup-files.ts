@@ -10,6 +10,7 @@
 
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { checkedText, uncheckedText } from '../base/checked-text.js';
 import { type Files, type OpenFile, readWhole, replaceWhole } from '../base/files.js';
 import type { BackupInfo, Key, Version } from './engine.js';
 import { DamageError } from './errors.js';
@@ -43,16 +44,15 @@ const maxBlockBytes = 32 * 1024 * 1024;
 
 export async function writeMetadata(files: Files, folder: string, metadata: BackupMetadata): Promise<void> {
   const text = `${JSON.stringify({ backup: metadataVersion, ...metadata }, null, 2)}\n`;
-  const content = Buffer.from(`${text}check ${hex(crc32(text))}\n`);
-  await replaceWhole(files, join(folder, metadataNames[metadata.kind]), content);
+  await replaceWhole(files, join(folder, metadataNames[metadata.kind]), Buffer.from(checkedText(text)));
 }
 
 /** Nothing where there is no such file. */
 export async function readMetadata(files: Files, path: string): Promise<BackupMetadata | undefined> {
   const content = (await readWhole(files, path))?.toString();
   if (content === undefined) return undefined;
-  const text = content.slice(0, -'check 12345678\n'.length);
-  if (content !== `${text}check ${hex(crc32(text))}\n`) throw damaged(path, 'it does not match its checksum');
+  const text = uncheckedText(content);
+  if (text === undefined) throw damaged(path, 'it does not match its checksum');
   const { backup, ...metadata } = JSON.parse(text) as BackupMetadata & { backup: number };
   if (backup !== metadataVersion) throw damaged(path, `it is of the unknown version ${backup}`);
   return metadata;
@@ -188,8 +188,4 @@ function damaged(path: string, what: string): DamageError {
   return new DamageError(
     `Damaged backup ${path}: ${what}. Use another copy of this backup, or an older one.`,
   );
-}
-
-function hex(sum: number): string {
-  return sum.toString(16).padStart(8, '0');
 }

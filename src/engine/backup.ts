@@ -111,7 +111,7 @@ export class Backups {
       const { stamp, clock } = this.#source.marks(snapshot.seen);
       await this.#source.settled(snapshot.seen);
       const written = await this.#writeRows(folder, options, snapshot, chain);
-      await options.during?.(snapshot);
+      await options.during?.(snapshot, options.kind === 'full' ? undefined : lastOf(chain).id);
       options.signal?.throwIfAborted();
       const info = this.#describe(options.kind, snapshot.seen, chain);
       // The name of the rows as well: the metadata must not be there without them.

@@ -110,8 +110,11 @@ export interface DurableCommit {
 
 export interface BackupOptions {
   readonly kind: 'full' | 'incremental';
-  /** Called with the snapshot the backup is of, while it is open: what else belongs to that instant is copied here. */
-  readonly during?: (snapshot: Snapshot) => Promise<void>;
+  /**
+   * Called with the snapshot the backup is of, while it is open, and the id of the one it stands on, if any: what else
+   * belongs to that instant is copied here, and is on disk when the promise resolves.
+   */
+  readonly during?: (snapshot: Snapshot, parent: string | undefined) => Promise<void>;
   /** Called when all of it is on disk and before it counts. If this rejects, it does not, and its files are removed. */
   readonly accept?: (info: BackupInfo) => Promise<void>;
   readonly signal?: AbortSignal;

@@ -9,7 +9,7 @@
 // to n + 1, and the new version is written after it. A step that was cut off runs again from the start.
 
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { checkedText } from '../base/checked-text.js';
 import { type Files, readWhole, replaceWhole } from '../base/files.js';
 import { DamageError, FormatError } from './errors.js';
 
@@ -101,8 +101,7 @@ function writeVersion(files: Files, folder: string, version: number): Promise<vo
 }
 
 function encode(version: number): string {
-  const lines = `${title}\nformat ${version}\n`;
-  return `${lines}check ${crc32(lines).toString(16).padStart(8, '0')}\n`;
+  return checkedText(`${title}\nformat ${version}\n`);
 }
 
 function decode(path: string, content: string): number {

@@ -54,7 +54,7 @@ export interface EngineOptions {
   readonly retryMs?: number;
   /** How much may be noted for incremental backups before the next one must be full; 256 MiB unless given. */
   readonly maxChangeLogBytes?: number;
-  /** Where backups are written. */
+  /** The disk, backups included. */
   readonly files?: Files;
   /** Told of each group that reached the disk. */
   readonly wrote?: (group: GroupInfo) => void;
@@ -68,7 +68,10 @@ export async function openEngine(
   where: { readonly location: string } | { readonly memory: true },
   options: EngineOptions = {},
 ): Promise<Engine> {
-  return openEngineOn('location' in where ? await folderDisk(where.location) : memoryDisk(), options);
+  return openEngineOn(
+    'location' in where ? await folderDisk(where.location, options) : memoryDisk(),
+    options,
+  );
 }
 
 /** On a disk of the caller's: for tests that make it fail. */

@@ -2,17 +2,17 @@
 //
 //   rows, backup.metadata   the engine's (docs/formats/engine.md)
 //   extents/                the segments that were there at that instant
-//   segments.json           each with its length and checksum
+//   segments                each with its length and checksum
 //
 // Segments are pinned before the snapshot is taken: whatever it names is there until it is copied. What a segment
 // holds beyond that moment is copied or not, and nobody names it. An incremental backup leaves out the segments that
-// the one before has copied to the same length.
+// the one it stands on has copied to the same length; which those are is known only if that one was noted, so after
+// a crash in between all are copied. Everything but the metadata is on disk before the metadata is.
 
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { hasCode } from '../base/files.js';
+import { checkedText, uncheckedText } from '../base/checked-text.js';
+import { type Files, hasCode, type OpenFile, readWhole, realFiles, replaceWhole } from '../base/files.js';
 import type { BackupInfo } from '../engine/engine.js';
 import { DamageError } from '../engine/errors.js';
 import { type FoundBackup, restore } from '../engine/restore.js';
@@ -21,7 +21,8 @@ import type { Progress } from './admin/calls.js';
 import { dataFolder, extentsName } from './data-folder.js';
 import type { OpenStore } from './open-store.js';
 
-const manifestName = 'segments.json';
+const manifestName = 'segments';
+const chunkBytes = 1024 * 1024;
 
 interface CopiedSegment {
   readonly name: string;
@@ -41,14 +42,16 @@ export interface BackupReport extends BackupInfo {
   readonly segmentBytes: number;
 }
 
+type Told = (done: Progress) => void;
+
 export async function takeBackup(
-  store: OpenStore,
+  store: Pick<OpenStore, 'engine' | 'extents' | 'folder' | 'files'>,
   folder: string,
   kind: 'full' | 'incremental',
-  progress: (done: Progress) => void,
+  progress: Told,
 ): Promise<BackupReport> {
+  const { files } = store;
   using _pinned = store.extents.pinAll();
-  const known = kind === 'full' ? undefined : await readLast(store);
   let copied: readonly CopiedSegment[] = [];
   let isOurs = false; // a folder that was refused may hold another backup
   let present: readonly SegmentInfo[] = [];
@@ -56,27 +59,31 @@ export async function takeBackup(
     const info = await store.engine.backup(folder, {
       kind,
       progress: ({ rows }) => progress({ what: 'rows', done: rows }),
-      during: async () => {
+      during: async (_, parent) => {
         isOurs = true;
         present = store.extents.segments();
-        copied = await copySegments(present, known?.segments ?? {}, folder, progress);
+        const last = parent === undefined ? undefined : await readLast(store);
+        const known = last !== undefined && last.id === parent ? last.segments : {};
+        copied = await copySegments(files, present, known, folder, progress);
       },
     });
-    // What was left out must be in the backup that this one stands on; else, after a crash, it is copied now.
-    if (known !== undefined && known.id !== info.parent) {
-      await rm(join(folder, extentsName), { recursive: true });
-      copied = await copySegments(present, {}, folder, progress);
-    }
     await writeLast(store, { id: info.id, segments: lengths(present) });
     const segmentBytes = copied.reduce((sum, { bytes }) => sum + bytes, 0);
     return { ...info, folder, segments: copied.length, segmentBytes };
   } catch (error) {
-    if (isOurs) {
-      await rm(join(folder, extentsName), { recursive: true, force: true });
-      await rm(join(folder, manifestName), { force: true });
-    }
+    if (isOurs) await clear(files, folder);
     throw error;
   }
+}
+
+/** What was copied, so that the folder can be used again. */
+async function clear(files: Files, folder: string): Promise<void> {
+  const extents = join(folder, extentsName);
+  for (const name of await files.list(extents).catch(() => [])) {
+    await files.remove(join(extents, name)).catch(() => {});
+  }
+  await files.removeFolder(extents).catch(() => {});
+  await files.remove(join(folder, manifestName)).catch(() => {});
 }
 
 function lengths(segments: readonly SegmentInfo[]): Record<string, number> {
@@ -84,117 +91,138 @@ function lengths(segments: readonly SegmentInfo[]): Record<string, number> {
 }
 
 async function copySegments(
+  files: Files,
   segments: readonly SegmentInfo[],
   known: Readonly<Record<string, number>>,
   folder: string,
-  progress: (done: Progress) => void,
+  progress: Told,
 ): Promise<CopiedSegment[]> {
   const wanted = segments.filter(({ path, bytes }) => known[basename(path)] !== bytes);
   const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const copied: CopiedSegment[] = [];
   let done = 0;
-  await mkdir(join(folder, extentsName), { mode: 0o700 });
+  const extents = join(folder, extentsName);
+  await files.makeFolder(extents);
   for (const { path, bytes } of wanted) {
     const name = basename(path);
-    const to = join(folder, extentsName, name);
-    try {
-      await copyFile(path, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    } catch (error) {
-      // One that nothing was written to yet has a number and no file.
-      if (hasCode(error, 'ENOENT')) continue;
-      throw error;
-    }
-    copied.push({ name, ...(await digest(to)) });
+    // One that nothing was written to yet has a number and no file.
+    if ((await files.status(path)) === undefined) continue;
+    copied.push({ name, ...(await copy(files, path, join(extents, name))) });
     done += bytes;
     progress({ what: 'bytes', done, total });
   }
-  await writeSynced(join(folder, manifestName), `${JSON.stringify(copied, null, 2)}\n`);
-  await syncFolder(join(folder, extentsName));
+  await files.syncFolder(extents);
+  const manifest = checkedText(`${JSON.stringify(copied, null, 2)}\n`);
+  await replaceWhole(files, join(folder, manifestName), Buffer.from(manifest));
   return copied;
 }
 
-/** Reads it to its end, and has it on disk. */
-async function digest(path: string): Promise<{ bytes: number; sha256: string }> {
-  const file = await open(path, 'r+');
-  try {
-    const hash = createHash('sha256');
-    let bytes = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024 })) {
-      hash.update(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-    }
-    await file.sync();
-    return { bytes, sha256: hash.digest('hex') };
-  } finally {
-    await file.close();
+/** To its end. It is on disk when this resolves, but for its name. */
+async function copy(
+  files: Files,
+  path: string,
+  to: string,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  await using source = await files.open(path, 'read');
+  await using target = await files.open(to, 'new');
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of chunksOf(source)) {
+    hash.update(chunk);
+    await target.write(chunk, bytes);
+    bytes += chunk.length;
   }
+  await target.sync();
+  return { bytes, sha256: hash.digest('hex') };
 }
 
-async function writeSynced(path: string, text: string): Promise<void> {
-  await writeFile(path, text, { mode: 0o600, flush: true });
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
+async function* chunksOf(file: OpenFile): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
+  for (let at = 0; ; ) {
+    const length = await file.read(buffer, at);
+    if (length === 0) return;
+    at += length;
+    yield buffer.subarray(0, length);
   }
 }
 
 /** Nothing where it cannot be read: all segments are then copied. */
-async function readLast({ folder }: OpenStore): Promise<LastBackup | undefined> {
+async function readLast({
+  folder,
+  files,
+}: Pick<OpenStore, 'folder' | 'files'>): Promise<LastBackup | undefined> {
   if (folder === undefined) return undefined;
   try {
-    return JSON.parse(await readFile(folder.lastBackup, 'utf8')) as LastBackup;
+    const content = await readWhole(files, folder.lastBackup);
+    return content === undefined ? undefined : (JSON.parse(content.toString()) as LastBackup);
   } catch {
     return undefined;
   }
 }
 
-async function writeLast({ folder }: OpenStore, last: LastBackup): Promise<void> {
-  if (folder !== undefined) await writeSynced(folder.lastBackup, JSON.stringify(last));
+async function writeLast(
+  { folder, files }: Pick<OpenStore, 'folder' | 'files'>,
+  last: LastBackup,
+): Promise<void> {
+  if (folder !== undefined) await replaceWhole(files, folder.lastBackup, Buffer.from(JSON.stringify(last)));
 }
 
 /** Makes a data folder from a backup, or from a full one and those that stand on it. All of it is verified. */
 export async function restoreBackup(
   from: readonly string[],
   location: string,
-  progress: (done: Progress) => void,
+  progress: Told,
+  files: Files = realFiles,
 ): Promise<BackupInfo> {
   return restore(from, dataFolder(location).store, {
+    files,
     progress: ({ rows, totalRows }) => progress({ what: 'rows', done: rows, total: totalRows }),
-    also: (backups, building) => restoreSegments(backups, join(building, extentsName), progress),
+    also: (backups, building) => restoreSegments(files, backups, join(building, extentsName), progress),
   });
 }
 
 /** A later backup's copy of a segment is the longer one. */
 async function restoreSegments(
+  files: Files,
   backups: readonly FoundBackup[],
   to: string,
-  progress: (done: Progress) => void,
+  progress: Told,
 ): Promise<void> {
-  await mkdir(to, { mode: 0o700 });
+  await files.makeFolder(to);
   const chosen = new Map<string, CopiedSegment & { readonly path: string }>();
   for (const { folder } of backups) {
-    const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as CopiedSegment[];
-    for (const one of manifest) {
-      if (!/^\d{16}\.segment$/.test(one.name)) throw new DamageError(`${folder}: ${one.name} is no segment`);
+    for (const one of await readManifest(files, join(folder, manifestName))) {
       chosen.set(one.name, { ...one, path: join(folder, extentsName, one.name) });
     }
   }
   const total = [...chosen.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   for (const { name, path, sha256, bytes } of chosen.values()) {
-    const target = join(to, name);
-    await copyFile(path, target, constants.COPYFILE_FICLONE);
-    const found = await digest(target);
-    if (found.sha256 !== sha256 || found.bytes !== bytes) {
-      throw new DamageError(`${path} does not match its checksum: restore another backup`);
-    }
+    const found = await copy(files, path, join(to, name)).catch((error: unknown) => {
+      throw hasCode(error, 'ENOENT') ? damaged(path, 'it is missing') : error;
+    });
+    if (found.sha256 !== sha256 || found.bytes !== bytes)
+      throw damaged(path, 'it does not match its checksum');
     done += bytes;
     progress({ what: 'bytes', done, total });
   }
-  await syncFolder(to);
+  await files.syncFolder(to);
+}
+
+async function readManifest(files: Files, path: string): Promise<readonly CopiedSegment[]> {
+  const content = await readWhole(files, path);
+  if (content === undefined) throw damaged(path, 'it is missing');
+  const text = uncheckedText(content.toString());
+  if (text === undefined) throw damaged(path, 'it does not match its checksum');
+  const manifest = JSON.parse(text) as CopiedSegment[];
+  for (const { name } of manifest) {
+    if (!/^\d{16}\.segment$/.test(name)) throw damaged(path, `${name} is no segment`);
+  }
+  return manifest;
+}
+
+function damaged(path: string, what: string): DamageError {
+  return new DamageError(
+    `Damaged backup ${path}: ${what}. Use another copy of this backup, or an older one.`,
+  );
 }

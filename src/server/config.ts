@@ -2,6 +2,7 @@
 // environment, lazuli.json and `start()` all end here.
 
 import type { SystemClock } from '../base/clock.js';
+import type { Files } from '../base/files.js';
 import type { BearerSettings } from '../http/auth/bearer.js';
 import type { ServiceName } from '../http/call.js';
 import type { TlsOptions } from '../http/listen.js';
@@ -38,6 +39,8 @@ export interface ServerConfig {
   /** Whether the clock can be moved and faults be made. */
   readonly testing?: boolean | undefined;
   readonly clock?: SystemClock | undefined;
+  /** The disk, for tests that cut its power. */
+  readonly files?: Files | undefined;
 }
 
 export const serviceNames: readonly ServiceName[] = ['blob', 'queue', 'table', 'file'];

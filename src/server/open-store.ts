@@ -1,6 +1,7 @@
 // The store of a server, open: the engine, the collections, the accounts, the bytes and the services on them,
 // with nobody listening yet. Commands that find no server running work on this.
 
+import { type Files, realFiles } from '../base/files.js';
 import { ObjectClosedError, StateManager } from '../collections/index.js';
 import type { Engine } from '../engine/engine.js';
 import type { GroupInfo } from '../engine/groups.js';
@@ -21,6 +22,7 @@ export interface OpenStore extends Ground {
   readonly engine: Engine;
   readonly state: StateManager;
   readonly extents: Extents;
+  readonly files: Files;
   readonly sources: Sources;
   /** Nothing in memory. */
   readonly folder: DataFolder | undefined;
@@ -46,7 +48,8 @@ export async function openStore(
     clock,
     accounts: wanted,
     copySources = 'public',
-  }: Pick<ServerConfig, 'data' | 'clock' | 'accounts' | 'copySources'>,
+    files = realFiles,
+  }: Pick<ServerConfig, 'data' | 'clock' | 'accounts' | 'copySources' | 'files'>,
   { failed: told = () => {}, wrote }: StoreEvents = {},
   opened: readonly ServiceName[] = serviceNames,
 ): Promise<OpenStore> {
@@ -61,6 +64,7 @@ export async function openStore(
   };
   try {
     const engine = await openEngine(folder === undefined ? { memory: true } : { location: folder.store }, {
+      files,
       ...(clock && { clock }),
       ...(wrote && { wrote }),
     });
@@ -77,7 +81,7 @@ export async function openStore(
       'memory' in data
         ? { memory: true as const, limitBytes: data.extentLimitBytes }
         : { location: dataFolder(data.location).extents };
-    const extents = await openExtents(place, { clock: engine.clock });
+    const extents = await openExtents(place, { clock: engine.clock, files });
     closing.push(() => extents.close());
     const content = await openContentStore(store, extents, failed);
     content.reclaim.start();
@@ -97,6 +101,7 @@ export async function openStore(
       engine,
       state,
       extents,
+      files,
       folder,
       services: services.opened,
       service: (name) => services.open(name),

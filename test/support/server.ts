@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert';
 import type { TestContext } from 'node:test';
 import { SystemClock } from '#src/base/clock.js';
+import type { Files } from '#src/base/files.js';
 import { signRequest } from '#src/http/auth/sign.js';
 import type { ServiceName } from '#src/http/call.js';
 import { newestVersion } from '#src/http/versions.js';
@@ -46,6 +47,8 @@ export interface ServerOptions {
   readonly copySources?: 'public' | 'any';
   /** Services beside the one that is asked. */
   readonly also?: readonly ServiceName[];
+  /** The disk that it is on, if that is not this machine's. */
+  readonly files?: Files;
 }
 
 export async function startServer(
@@ -69,6 +72,7 @@ export async function startServer(
       accounts: [account],
       pathStyleOnly: false,
       copySources: options.copySources,
+      files: options.files,
       clock,
     },
     { failed: (error) => failures.push(error) },
