@@ -211,27 +211,3 @@ test('upserts never fail for concurrency, and merges lose nothing', async (t) =>
   const stored = await table.read('p', 'r');
   for (let n = 0; n < 50; n++) assert.equal(stored[`p${n}`], n);
 });
-
-test('20 clients increment one counter by If-Match until 400: exactly 400 acknowledged', async (t) => {
-  const { table } = await givenTable(t, [{ ...keys, count: 0 }]);
-  let acknowledged = 0;
-  await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      for (;;) {
-        const { count, 'odata.etag': etag } = await table.read('p', 'r');
-        if ((count as number) >= 400) return;
-        const { status } = await table.write(
-          'MERGE',
-          'p',
-          'r',
-          { count: (count as number) + 1 },
-          String(etag),
-        );
-        if (status === 204) acknowledged++;
-        else assert.equal(status, 412);
-      }
-    }),
-  );
-  assert.equal(acknowledged, 400);
-  assert.equal((await table.read('p', 'r'))['count'], 400);
-});
