@@ -283,6 +283,29 @@ test('nobody is told before the disk has it: a read, a count, an empty answer, a
   await state.close();
 });
 
+test('nobody is told of a collection that was created after the question, before the disk has it', async () => {
+  const { state, disk } = await stalled();
+  disk.stall();
+  const first = state.dictionary('first');
+  await waits(first);
+  const answers = Promise.all([state.get('second'), state.list()]); // they wait for the first
+  const second = state.dictionary('second');
+  await waits(second);
+  disk.go(); // the first group, but not the one behind it
+  disk.stall();
+  await first;
+  const [found, list] = await answers;
+  assert.equal(found, undefined);
+  assert.deepEqual(
+    list.map(({ name }) => name),
+    ['first'],
+  );
+  await waits(second);
+  disk.go();
+  assert.equal((await second).name, 'second');
+  await state.close();
+});
+
 test('nobody is told before the disk has it: an empty concurrent queue, and one that has no room at the commit', async () => {
   const { state, disk } = await stalled();
   const cq = await state.concurrentQueue<string>('cq', { maxSize: 1 });

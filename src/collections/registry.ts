@@ -36,7 +36,11 @@ export class Registry {
   readonly #pending = new WeakMap<Transaction, Map<string, Collection | 'removed'>>();
   /** Those of `#collections` by their generation, as of this version of the catalogue. */
   #byGeneration = { version: -1, collections: new Map<number, Collection>() };
+  /** While what is known may not be so any more: ends with the next load, or with what that failed with. */
   #loading: Promise<void> | undefined;
+  #loaded: ((failure?: Error) => void) | undefined;
+  /** How often what was known became doubtful. */
+  #doubts = 0;
 
   constructor(kernel: Kernel, make: MakeCollection, changed: (tx: Transaction, change: StateChange) => void) {
     this.#kernel = kernel;
@@ -45,11 +49,18 @@ export class Registry {
   }
 
   /** The catalogue from the store: at the start, and when commits were lost or turned up. */
-  load(): Promise<void> {
-    this.#loading = this.#load().finally(() => {
-      this.#loading = undefined;
-    });
-    return this.#loading;
+  async load(): Promise<void> {
+    const doubts = this.#doubts;
+    try {
+      await this.#load();
+    } catch (error) {
+      this.giveUp(error as Error);
+      throw error;
+    }
+    if (doubts !== this.#doubts) return; // there will be another
+    this.#loading = undefined;
+    this.#loaded?.();
+    this.#loaded = undefined;
   }
 
   /** What collections keep beside the store is read again. */
@@ -57,16 +68,37 @@ export class Registry {
     for (const collection of this.#collections.values()) collection.forget();
   }
 
+  /** Commits were lost, or turned up: whoever asks waits for the next load. */
+  doubt(): void {
+    this.forget();
+    this.#doubts++;
+    if (this.#loaded !== undefined) return;
+    this.#loading = new Promise((resolve, reject) => {
+      this.#loaded = (failure) => (failure === undefined ? resolve() : reject(failure));
+    });
+    this.#loading.catch(() => {}); // whoever asks is told
+  }
+
+  /** There will be no load for now: who waits for one is told why. */
+  giveUp(reason: Error): void {
+    this.#loaded?.(reason);
+    this.#loaded = undefined;
+  }
+
   /** Those that are committed and on disk, by name. */
   async list(): Promise<Collection[]> {
-    await this.#settled();
+    await this.#loading;
     const names = [...this.#collections.keys()].filter((name) => !name.startsWith('$system/')).sort();
-    return names.map((name) => this.#collections.get(name) as Collection);
+    const found = names.map((name) => this.#collections.get(name) as Collection);
+    await this.#settled();
+    return found;
   }
 
   async get(name: string): Promise<Collection | undefined> {
+    await this.#loading;
+    const found = this.#collections.get(name);
     await this.#settled();
-    return this.#collections.get(name);
+    return found;
   }
 
   /** The one of this name, created as part of the transaction if there is none. */
@@ -126,8 +158,8 @@ export class Registry {
     return show(key);
   }
 
+  /** What was just looked up is told once it cannot be lost any more: later changes are not in it. */
   async #settled(): Promise<void> {
-    await this.#loading;
     await this.#kernel.engine.settled(this.#kernel.catalogVersion);
   }
 

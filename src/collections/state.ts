@@ -258,6 +258,7 @@ export class StateManager implements AsyncDisposable {
     kernel.notifier.release();
     await this.#sweeper.stop();
     const cause = new ObjectClosedError('the state manager is closed: open it again');
+    this.#registry.giveUp(cause);
     for (const tx of [...kernel.live]) tx.fault('the state manager was closed', cause);
     for (const tx of [...kernel.live]) await tx.endNow();
     await kernel.engine.settled(kernel.newest)?.catch(() => {});
@@ -271,7 +272,7 @@ export class StateManager implements AsyncDisposable {
     kernel.newest = 0;
     kernel.catalogVersion = 0;
     for (const tx of [...kernel.live]) tx.faultIfLost();
-    this.#registry.forget();
+    this.#registry.doubt();
     const again = kernel.engine.health().state !== 'failed';
     this.#resetting = this.#resetting
       .then(() => kernel.notifier.hold(() => this.#reload(again)))
