@@ -18,6 +18,7 @@ export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   table: async () => (await import('./services.js')).servicesBench('table'),
   auth: async () => (await import('./auth.js')).authBench,
   engine: async () => (await import('./engine.js')).engineBench,
+  collections: async () => (await import('./collections.js')).collectionsBench,
   extents: async () => (await import('./extents.js')).extentsBench,
   file: async () => (await import('./file.js')).fileBench,
   smb: async () => (await import('./smb.js')).smbBench,

@@ -16,10 +16,16 @@ export interface Target {
   readonly name: string;
   /** Reads the record, adds to its balance and writes it; ends when it is on disk. */
   change(key: string): Promise<void>;
+  /** How often anything was changed. */
+  sum(): Promise<number>;
   close(): Promise<void>;
 }
 
-export const note = 'x'.repeat(150);
+const note = 'x'.repeat(150);
+
+export function accountOf(owner: string, balance: number): Account {
+  return { owner, balance, note };
+}
 
 export async function collectionsTarget(folder: string): Promise<Target> {
   const state = await StateManager.open({ location: join(folder, 'collections') });
@@ -29,8 +35,13 @@ export async function collectionsTarget(folder: string): Promise<Target> {
     change: (key) =>
       state.transaction(async (tx) => {
         const account = await accounts.get(tx, key, { lock: 'update' });
-        const balance = (account?.balance ?? 0) + 1;
-        await accounts.set(tx, key, { owner: key, balance, note });
+        await accounts.set(tx, key, accountOf(key, (account?.balance ?? 0) + 1));
+      }),
+    sum: () =>
+      state.transaction(async (tx) => {
+        let sum = 0;
+        for await (const [, { balance }] of accounts.entries(tx)) sum += balance;
+        return sum;
       }),
     close: () => state.close(),
   };
@@ -40,11 +51,11 @@ export async function collectionsTarget(folder: string): Promise<Target> {
 const value = Buffer.alloc(200, 'x');
 
 export async function levelBeside(folder: string): Promise<Target> {
-  const { name, transact, close } = await levelTarget(join(folder, 'level'));
-  return { name, change: (key) => transact(Buffer.from(key), value), close };
+  const { name, transact, count, close } = await levelTarget(join(folder, 'level'));
+  return { name, change: (key) => transact(Buffer.from(key), value), sum: count, close };
 }
 
 export async function lmdbBeside(folder: string): Promise<Target> {
-  const { name, transact, close } = await lmdbTarget(join(folder, 'lmdb'));
-  return { name, change: (key) => transact(Buffer.from(key), value), close };
+  const { name, transact, count, close } = await lmdbTarget(join(folder, 'lmdb'));
+  return { name, change: (key) => transact(Buffer.from(key), value), sum: count, close };
 }
