@@ -130,9 +130,9 @@ export class Watches {
     const watches = this.#volumes.get(volume.id);
     if (!watches) return;
     const told = new Set<Watch>();
-    for (const { directory, name, action: what, kinds } of changes) {
+    for (const { directory, name, action: what, kinds, unless = 0 } of changes) {
       for (const [watch, path] of await concerned(volume, [...watches], directory, name)) {
-        if (!(watch.filter & kinds)) continue;
+        if (!(watch.filter & kinds) || watch.filter & unless) continue;
         watch.add(path, what);
         told.add(watch);
       }

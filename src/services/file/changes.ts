@@ -21,6 +21,8 @@ export interface Change {
   readonly action: number;
   /** What kinds of change it is. */
   readonly kinds: number;
+  /** Who watches these kinds is not told. */
+  readonly unless?: number;
 }
 
 /** What writing bytes changes, and what setting properties does. */
@@ -39,14 +41,17 @@ export function modified(node: Named, kinds: number): Change {
   return { directory: node.parent, name: node.name, action: action.modified, kinds };
 }
 
-/** In one directory a file changes its name; from one to another it goes and comes. */
+/**
+ * In one directory a file changes its name; from one to another it goes and comes. Who watches attributes and not
+ * names is told of a file that it was modified.
+ */
 export function renameChanges(before: Named, after: Named, replaced: Named | undefined): Change[] {
   const gone = replaced ? [nameChange(replaced, action.removed)] : [];
-  if (before.parent !== after.parent) {
-    return [...gone, nameChange(before, action.removed), nameChange(after, action.added)];
-  }
-  const names = [nameChange(before, action.renamedOld), nameChange(after, action.renamedNew)];
-  return [...gone, ...names, modified(after, change.attributes | change.creation)];
+  const [away, here] =
+    before.parent === after.parent ? [action.renamedOld, action.renamedNew] : [action.removed, action.added];
+  const names = [nameChange(before, away), nameChange(after, here)];
+  const unnoticed = { ...modified(after, change.attributes | change.creation), unless: change.fileName };
+  return [...gone, ...names, ...(after.directory ? [] : [unnoticed])];
 }
 
 export function namedAs({ parent, name, file }: Entry): Named {

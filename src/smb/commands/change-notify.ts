@@ -13,10 +13,11 @@ const mostKept = 64 * 1024;
 export async function changeNotify(call: Call): Promise<Reply> {
   const request = changeNotifyRequest.read(call.message);
   const { outputLength, filter } = request;
-  if (outputLength > maxSize(call) || !(filter & anyChange)) throw new Refused('INVALID_PARAMETER');
+  if (outputLength > maxSize(call)) throw new Refused('INVALID_PARAMETER');
   checkCharge(call, outputLength);
   const open = fileOf(call, request.fileId);
-  if (!open.directory) throw new Refused('INVALID_PARAMETER');
+  // The first request says what is watched; later ones may leave it out.
+  if (!open.directory || (!open.watch && !(filter & anyChange))) throw new Refused('INVALID_PARAMETER');
   needAccess(open, access.readData);
   if (!call.last) throw new Refused('INTERNAL_ERROR');
 
