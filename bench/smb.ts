@@ -1,10 +1,16 @@
-// How fast are files over SMB, signed, beside Samba's own server on the same machine? smbclient puts and gets one large
-// file, in transfers as large as the two agree on, and a folder of small ones; both servers in turns, the best of
-// each; starting smbclient and logging on is part of the time.
+// How fast are files over SMB, signed, beside Samba's own server on the same machine?
+//
+//   blocks    reads and writes of 4 KiB, 64 KiB and 1 MiB within one file, in order and anywhere, 8 under way; the writes of a run
+//             are flushed at its end, and that is part of its time
+//   files     small ones: created, written and closed; opened, read and closed; deleted; by one client and by 8 at a time
+//   smbclient puts and gets one large file; starting it and logging on is part of the time
+//
+// Both servers in turns, the best of each. Samba's answers a CLOSE before anything is on disk; ours when it is. So small
+// files are also measured with Samba told to sync each write (`sync always`), which promises no more than ours.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,12 +18,21 @@ import { crc32 } from 'node:zlib';
 import { signSas } from '#src/http/auth/sign.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
 import type { Bench, Size } from './main.js';
+import { LoadClient } from './smb-client.js';
 import { type SmbTarget, smbd, startLazuli, startSmbd } from './targets.js';
 
 const smbclient = '/usr/bin/smbclient';
-const largeBytes: Record<Size, number> = { small: 1 << 20, full: 256 << 20 };
-const smallFiles: Record<Size, number> = { small: 5, full: 300 };
+const mib = 2 ** 20;
+const largeBytes: Record<Size, number> = { small: mib, full: 128 * mib };
+const fileBytes: Record<Size, number> = { small: mib, full: 32 * mib };
+const smallFiles: Record<Size, number> = { small: 5, full: 100 };
 const rounds: Record<Size, number> = { small: 1, full: 3 };
+const blockSizes = [4096, 65_536, mib];
+const mostBlocks = 512;
+const underWay = 8;
+
+/** What was done how often in a second; bytes are counted in MiB. */
+type Rates = Map<string, number>;
 
 async function startOurs(): Promise<SmbTarget> {
   const server = await startLazuli();
@@ -36,78 +51,137 @@ async function startOurs(): Promise<SmbTarget> {
   };
 }
 
-async function client({ port, login }: SmbTarget, cwd: string, commands: string): Promise<number> {
-  const args = [
-    '//127.0.0.1/bench',
-    '-p',
-    String(port),
-    '-U',
-    login,
-    '--client-protection=sign',
-    '-c',
-    commands,
-  ];
+async function seconds(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
-  await promisify(execFile)(smbclient, args, { cwd, maxBuffer: 1 << 26 });
+  await work();
   return (performance.now() - begun) / 1000;
 }
 
-type Times = Record<'put' | 'get' | 'putSmall' | 'getSmall' | 'deleteSmall', number>;
-
-async function measure(target: SmbTarget, cwd: string): Promise<Times> {
-  const each = (commands: string) => client(target, cwd, commands);
-  const times = {
-    put: await each('put large copy'),
-    get: await each('get copy back'),
-    putSmall: await each('prompt; mput small*'),
-    getSmall: await each('prompt; lcd got; mget small*'),
-    deleteSmall: await each('del small*'),
+/** So many at a time, until all are done. */
+async function each(count: number, atOnce: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
   };
-  await each('del copy');
-  return times;
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-const least = (all: readonly Times[], name: keyof Times) => Math.min(...all.map((times) => times[name]));
+async function measureBlocks(target: SmbTarget, size: Size, rates: Rates): Promise<number> {
+  await using client = await LoadClient.open(target);
+  const total = fileBytes[size];
+  const file = await client.create('blocks', 'overwriteIf');
+  const bytes = Buffer.alloc(mib, 'lazuli over SMB ');
+  await each(total / mib, 1, (index) => client.write(file, index * mib, bytes));
+  let sum = 0;
+  for (const block of blockSizes) {
+    const count = Math.min(total / block, mostBlocks);
+    const data = bytes.subarray(0, block);
+    // A step that has no divisor in common with the number of blocks reaches all of them, in no order.
+    const places = {
+      sequential: (index: number) => index,
+      random: (index: number) => (index * 7919) % count,
+    };
+    for (const [order, place] of Object.entries(places)) {
+      const at = (index: number) => place(index) * block;
+      const note = (what: string, time: number) =>
+        rates.set(`${what} ${sizeName(block)} ${order}`, (count * block) / mib / time);
+      const write = () => each(count, underWay, (index) => client.write(file, at(index), data));
+      note('write', await seconds(() => write().then(() => client.flush(file))));
+      const read = async (index: number) => {
+        const found = await client.read(file, at(index), block);
+        if (found.length !== block) throw new Error(`read ${found.length} of ${block} bytes`);
+        sum = (sum + (found[0] ?? 0)) % 65_521;
+      };
+      note('read', await seconds(() => each(count, underWay, read)));
+    }
+  }
+  await client.close(file);
+  return sum;
+}
+
+const sizeName = (bytes: number) => (bytes < mib ? `${bytes / 1024} KiB` : `${bytes / mib} MiB`);
+
+async function measureFiles(target: SmbTarget, size: Size, clients: number, rates: Rates): Promise<void> {
+  const opened = await Promise.all(Array.from({ length: clients }, () => LoadClient.open(target)));
+  const data = Buffer.alloc(4096, 'lazuli over SMB ');
+  const count = smallFiles[size];
+  const all = async (what: string, work: (client: LoadClient, name: string) => Promise<void>) => {
+    const run = ([number, client]: [number, LoadClient]) =>
+      each(count, 1, (index) => work(client, `small${number}-${index}`));
+    const time = await seconds(() => Promise.all([...opened.entries()].map(run)));
+    rates.set(`${what}, ${clients} at a time`, (count * clients) / time);
+  };
+  await all('put files', async (client, name) => {
+    const file = await client.create(name, 'overwriteIf');
+    await client.write(file, 0, data);
+    await client.close(file);
+  });
+  await all('get files', async (client, name) => {
+    const file = await client.create(name, 'open');
+    await client.read(file, 0, data.length);
+    await client.close(file);
+  });
+  await all('delete files', async (client, name) => client.close(await client.create(name, 'open', true)));
+  for (const client of opened) await client[Symbol.asyncDispose]();
+}
+
+async function measureSmbclient(target: SmbTarget, cwd: string, size: Size, rates: Rates): Promise<void> {
+  const { port, login } = target;
+  const run = (commands: string) => {
+    const options = ['-p', String(port), '-U', login, '--client-protection=sign', '-c', commands];
+    return promisify(execFile)(smbclient, ['//127.0.0.1/bench', ...options], { cwd, maxBuffer: 1 << 26 });
+  };
+  const note = (what: string, time: number) => rates.set(`smbclient ${what}`, largeBytes[size] / mib / time);
+  note('put', await seconds(() => run('put large copy')));
+  note('get', await seconds(() => run('get copy back')));
+  await run('del copy');
+}
 
 export const smbBench: Bench = async (size, print) => {
-  if (!existsSync(smbclient)) {
-    print('smbclient is not installed: nothing is measured');
-    return 'nothing';
-  }
   const cwd = await mkdtemp(join(tmpdir(), 'lazuli-smb-bench-'));
   const compared = size === 'full' && existsSync(smbd) && process.getuid?.() === 0;
   await using ours = await startOurs();
   await using theirs = compared ? await startSmbd() : undefined;
-  const targets = [ours, ...(theirs ? [theirs] : [])];
-  const large = Buffer.alloc(largeBytes[size], 'lazuli over SMB ');
-  await writeFile(join(cwd, 'large'), large);
-  await mkdir(join(cwd, 'got'));
-  for (let n = 0; n < smallFiles[size]; n++) await writeFile(join(cwd, `small${n}`), large.subarray(0, 4096));
-  const times = targets.map((): Times[] => []);
+  await using synced = compared ? await startSmbd(['strict sync = yes', 'sync always = yes']) : undefined;
+  await writeFile(join(cwd, 'large'), Buffer.alloc(largeBytes[size], 'lazuli over SMB '));
+  const best = new Map<SmbTarget, Rates>();
+  let sum = 0;
   for (let round = 0; round < rounds[size]; round++) {
-    for (const [index, target] of targets.entries()) times[index]?.push(await measure(target, cwd));
+    for (const target of [ours, theirs, synced]) {
+      if (!target) continue;
+      const rates: Rates = new Map();
+      if (target !== synced) sum = await measureBlocks(target, size, rates);
+      for (const clients of [1, 8]) await measureFiles(target, size, clients, rates);
+      if (target !== synced && existsSync(smbclient)) await measureSmbclient(target, cwd, size, rates);
+      best.set(target, better(best.get(target), rates));
+    }
   }
-  for (const line of told(targets, times, size)) print(line);
+  for (const line of told(best, ours, theirs, synced)) print(line);
   if (!compared) print('smbd is compared with in the full size, where it is installed, by root');
-  const sum = crc32(await readFile(join(cwd, 'back'))).toString(16);
+  if (existsSync(join(cwd, 'back'))) sum += crc32(await readFile(join(cwd, 'back')));
   await rm(cwd, { recursive: true });
-  return sum;
+  return sum.toString(16);
 };
 
-function told(targets: readonly SmbTarget[], times: readonly Times[][], size: Size): string[] {
-  const rates = (what: keyof Times, work: number) => times.map((all) => work / least(all, what));
-  const line = (name: string, unit: string, all: readonly number[]) => {
-    const [ours = 0, theirs] = all;
-    const shown = all.map((rate, index) => `${targets[index]?.name} ${Math.round(rate)} ${unit}`).join(', ');
-    return `${name.padEnd(22)} ${shown}${theirs === undefined ? '' : `: ${(ours / theirs).toFixed(2)} x`}`;
-  };
-  const mib = largeBytes[size] / 2 ** 20;
-  const count = smallFiles[size];
-  return [
-    line(`put ${mib} MiB`, 'MiB/s', rates('put', mib)),
-    line(`get ${mib} MiB`, 'MiB/s', rates('get', mib)),
-    line(`put ${count} of 4 KiB`, 'files/s', rates('putSmall', count)),
-    line(`get ${count} of 4 KiB`, 'files/s', rates('getSmall', count)),
-    line(`delete ${count}`, 'files/s', rates('deleteSmall', count)),
-  ];
+function better(before: Rates | undefined, now: Rates): Rates {
+  return new Map([...now].map(([name, rate]) => [name, Math.max(rate, before?.get(name) ?? 0)]));
 }
+
+function told(
+  best: ReadonlyMap<SmbTarget, Rates>,
+  ours: SmbTarget,
+  theirs: SmbTarget | undefined,
+  synced: SmbTarget | undefined,
+): string[] {
+  return [...(best.get(ours) ?? [])].map(([name, rate]) => {
+    const unit = name.includes('files') ? 'files/s' : 'MiB/s';
+    const beside = (target: SmbTarget | undefined, label: string) => {
+      const other = target && best.get(target)?.get(name);
+      return other === undefined ? '' : `, ${label} ${show(other)}: ${(rate / other).toFixed(2)} x`;
+    };
+    const others = beside(theirs, 'smbd') + beside(synced, 'smbd that syncs');
+    return `${name.padEnd(28)} Lazuli ${show(rate)} ${unit}${others}`;
+  });
+}
+
+const show = (rate: number) => (rate < 100 ? rate.toFixed(1) : String(Math.round(rate)));

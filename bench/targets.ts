@@ -81,8 +81,8 @@ export interface SmbTarget extends AsyncDisposable {
 
 export const smbd = '/usr/sbin/smbd';
 
-/** Samba's server as it comes, but for signing; it has to be started by root. Its share is `bench`. */
-export async function startSmbd(): Promise<SmbTarget> {
+/** Samba's server as it comes, but for signing; it has to be started by root. Its share is `bench`, set up as told. */
+export async function startSmbd(shareSettings: readonly string[] = []): Promise<SmbTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'smbd-bench-'));
   const port = await freePort();
   const places = [
@@ -103,7 +103,7 @@ export async function startSmbd(): Promise<SmbTarget> {
     ],
     ...['server signing = mandatory', 'load printers = no', 'disable spoolss = yes'],
   ];
-  const share = [`path = ${folder}/share`, 'read only = no'];
+  const share = [`path = ${folder}/share`, 'read only = no', ...shareSettings];
   await mkdir(join(folder, 'own'));
   await mkdir(join(folder, 'share'));
   const conf = join(folder, 'smb.conf');

@@ -71,6 +71,10 @@ export class MemoryVolume implements Volume, VolumeTransaction {
     return result;
   }
 
+  ordered<T>(run: (tx: VolumeTransaction) => Promise<T>): Promise<T> {
+    return this.transaction(run);
+  }
+
   async node(id: bigint): Promise<FileNode | undefined> {
     return this.#nodes.get(id);
   }

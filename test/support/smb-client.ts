@@ -1,13 +1,13 @@
 // A small SMB client for tests: logs on with raw NTLM, sends any bytes and waits for answers. It signs
 // nothing, so the server it talks to must not require it.
 
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { ntHash } from '#src/smb/auth/ntlm.js';
 import { Frames, framePrefix } from '#src/smb/framing.js';
 import { type Command, commands, header, smb2Id } from '#src/smb/wire/header.js';
 import { negotiateRequest, sessionSetupRequest, treeConnectRequest } from '#src/smb/wire/session.js';
 import { utf16 } from '#src/smb/wire/struct.js';
+import { ntlmAuthenticate, ntlmNegotiate } from './ntlm-client.js';
 import { account, accountKey } from './smb-server.js';
 
 export interface Answer {
@@ -154,7 +154,7 @@ export class SmbClient {
     if (!first) return undefined;
     this.sessionId = first.sessionId;
     const at = first.message.readUInt16LE(68);
-    return setup(ntlmAuthenticate(first.message.subarray(at), password, user));
+    return setup(ntlmAuthenticate(first.message.subarray(at), password, user).token);
   }
 
   async connectTree(share = 'files'): Promise<Answer | undefined> {
@@ -167,41 +167,4 @@ export class SmbClient {
   close(): void {
     this.#socket.destroy();
   }
-}
-
-const unicode = 0x1;
-const ntlm = 0x200;
-const ntlmNegotiate = Buffer.concat([Buffer.from('NTLMSSP\0'), words(1, unicode | ntlm)]);
-
-function words(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4);
-  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, index * 4);
-  return bytes;
-}
-
-function ntlmAuthenticate(challenge: Buffer, password: string, user: string): Buffer {
-  const hmac = (key: Buffer, ...pieces: readonly Buffer[]) =>
-    createHmac('md5', key).update(Buffer.concat(pieces)).digest();
-  const blob = Buffer.concat([
-    Buffer.from('0101000000000000', 'hex'),
-    Buffer.alloc(8),
-    randomBytes(8),
-    Buffer.alloc(8),
-  ]);
-  const hash = hmac(ntHash(password), utf16(user.toUpperCase()));
-  const response = Buffer.concat([hmac(hash, challenge.subarray(24, 32), blob), blob]);
-  const name = utf16(user);
-  const at = 64;
-  const span = (length: number, offset: number) => words(length | (length << 16), offset);
-  return Buffer.concat([
-    ...[Buffer.from('NTLMSSP\0'), words(3), span(0, at), span(response.length, at), span(0, at)],
-    ...[
-      span(name.length, at + response.length),
-      span(0, at),
-      span(0, at),
-      words(unicode | ntlm),
-      response,
-      name,
-    ],
-  ]);
 }

@@ -104,6 +104,13 @@ export class ContentMaps {
     await this.put(tx, state, range, await this.#contents.source(tx, body));
   }
 
+  /** The same into a map that the same transaction has created: there is nothing to look for. */
+  async writeFirst(tx: Transaction, state: MapState, start: number, body: Body): Promise<void> {
+    const range = { start, end: start + body.length, epoch: state.epoch };
+    const slice = { ...range, source: await this.#contents.source(tx, body) };
+    await this.#rows.maps.set(tx, [state.map, start], packSlice(slice));
+  }
+
   /** Adds sources at the end of a map, one behind the other. Where they end. Their extents have been named or shared. */
   async append(
     tx: Transaction,

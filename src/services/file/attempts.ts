@@ -18,14 +18,17 @@ export function done<T>(value: T): Attempt<T> {
   return { done: value };
 }
 
+/** `flushedOf`: the file whose flush waits until the change is on disk, where the operation itself need not. */
 export async function attempts<T>(
-  context: FileContext,
+  { volume, wait }: FileContext,
   attempt: (tx: VolumeTransaction) => Promise<Attempt<T>>,
+  flushedOf?: (value: T) => bigint,
 ): Promise<T> {
+  const fileOf = (outcome: Attempt<T>) => ('done' in outcome ? flushedOf?.(outcome.done) : undefined);
   for (;;) {
     // In an object: a promise that is returned from a transaction would be awaited inside it.
-    const outcome = await context.volume.transaction(attempt);
+    const outcome = await (flushedOf ? volume.ordered(attempt, fileOf) : volume.transaction(attempt));
     if ('done' in outcome) return outcome.done;
-    await context.wait(outcome.wait);
+    await wait(outcome.wait);
   }
 }

@@ -33,7 +33,9 @@ export async function writeBytes(
   if (body.length === 0) return file;
   const { maps } = store.content;
   const map = file.map ?? (await maps.create(tx));
-  await maps.write(tx, stateOf(share, map), start, body);
+  const state = stateOf(share, map);
+  if (file.map === undefined) await maps.writeFirst(tx, state, start, body);
+  else await maps.write(tx, state, start, body);
   return { ...file, map, length: Math.max(file.length, start + body.length) };
 }
 

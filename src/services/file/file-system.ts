@@ -80,6 +80,11 @@ export interface Volume {
   readonly created: Ticks;
   /** All or nothing. What it gives back may be told to a client. */
   transaction<T>(run: (tx: VolumeTransaction) => Promise<T>): Promise<T>;
+  /** The same, but what changes a file resolves when its place in history is fixed: `flush` waits for the rest. */
+  ordered<T>(
+    run: (tx: VolumeTransaction) => Promise<T>,
+    fileOf: (result: T) => bigint | undefined,
+  ): Promise<T>;
   /** The newest state of a node, without a lock. */
   node(id: bigint): Promise<FileNode | undefined>;
   child(parent: bigint, name: string): Promise<FileNode | undefined>;

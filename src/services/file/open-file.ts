@@ -36,6 +36,8 @@ export interface OpenFileRequest {
   readonly share: number;
   readonly attributes: number;
   readonly deleteOnClose: boolean;
+  /** What it creates or empties is on disk when it is answered, and not only when it is flushed or closed. */
+  readonly writeThrough: boolean;
   readonly security: Uint8Array | undefined;
   readonly wish: CacheWish;
   readonly owner: HandleOwner;
@@ -50,13 +52,14 @@ export interface OpenedFile {
 
 export async function openFile(context: FileContext, request: OpenFileRequest): Promise<OpenedFile> {
   try {
-    return await attempts(context, async (tx) => {
+    const attempt = async (tx: VolumeTransaction) => {
       await context.opens.withdraw(request.id); // The transaction may be run again.
       const { parent, existing } = await resolve(tx, request.path);
       return existing
         ? openExisting(context, tx, request, existing)
         : createMissing(context, tx, request, parent);
-    });
+    };
+    return await attempts(context, attempt, request.writeThrough ? undefined : ({ node }) => node.id);
   } catch (error) {
     await context.opens.withdraw(request.id);
     throw error;

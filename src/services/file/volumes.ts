@@ -1,6 +1,7 @@
 // Shares as SMB sees them: the contract of file-system.ts, kept by the same tree and the same bytes that REST serves.
 //
-// A write is answered when its place in history is fixed; `flush` waits until it is on disk, and tells if it is not.
+// A write, and an open that creates or empties a file, is answered when its place in history is fixed; `flush` waits
+// until it is on disk, and tells if it is not.
 
 import { LimitError, type Transaction } from '../../collections/index.js';
 import { StorageError } from '../common/errors.js';
@@ -29,10 +30,11 @@ export class PendingWrites {
   readonly #pending = new Map<string, Set<Promise<void>>>();
   readonly #failed = new Map<string, unknown>();
 
-  add(key: string, durable: Promise<void>): void {
+  add(key: string, durable: Promise<unknown>): void {
     const all = this.#pending.get(key) ?? new Set();
     this.#pending.set(key, all);
     const kept = durable
+      .then(() => {})
       .catch((error) => void this.#failed.set(key, error))
       .finally(() => {
         all.delete(kept);
@@ -85,6 +87,13 @@ class ShareVolume implements Volume {
     return this.#run((tx, view) => run(new ShareTransaction(this.#store, tx, view)));
   }
 
+  ordered<T>(
+    run: (tx: VolumeTransaction) => Promise<T>,
+    fileOf: (result: T) => bigint | undefined,
+  ): Promise<T> {
+    return this.#runOrdered((tx, view) => run(new ShareTransaction(this.#store, tx, view)), fileOf);
+  }
+
   node(id: bigint): Promise<FileNode | undefined> {
     return this.#run(async (tx, view) => {
       const entry = await findById(this.#store, tx, view, Number(id), 'none');
@@ -130,15 +139,19 @@ class ShareVolume implements Volume {
       this.#change(tx, view, id, times, (entry) =>
         writeBytes(this.#store, tx, view.share, entry.file, offset, body),
       );
-    await this.#runOrdered(id, work, () => body[Symbol.dispose]());
+    await this.#runOrdered(
+      work,
+      () => id,
+      () => body[Symbol.dispose](),
+    );
   }
 
   async zero(id: bigint, offset: number, end: number, times: WriteTimes): Promise<void> {
-    await this.#runOrdered(id, (tx, view) =>
+    const work = (tx: Transaction, view: View) =>
       this.#change(tx, view, id, times, ({ file }) =>
         clearBytes(this.#store, tx, view.share, file, { start: offset, end: Math.min(end, file.length) }),
-      ),
-    );
+      );
+    await this.#runOrdered(work, () => id);
   }
 
   ranges(id: bigint, offset: number, length: number): Promise<{ offset: number; length: number }[]> {
@@ -202,27 +215,25 @@ class ShareVolume implements Volume {
     }
   }
 
-  /** Resolves when the commit is ordered; `flush` waits for the rest. */
-  #runOrdered(
-    id: bigint,
-    work: (tx: Transaction, view: View) => Promise<void>,
+  /** Resolves when the commit is ordered; `flush` of the file waits for the rest. What changes nothing waits itself. */
+  #runOrdered<T>(
+    work: (tx: Transaction, view: View) => Promise<T>,
+    fileOf: (result: T) => bigint | undefined,
     ended?: () => void,
-  ): Promise<void> {
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      let ordered = false;
       const durable = this.#run(async (tx, view) => {
-        await work(tx, view);
-        tx.onEnd({
-          ordered: () => {
-            ordered = true;
-            this.#pending.add(`${this.id} ${id}`, durable);
-            resolve();
-          },
-        });
+        const result = await work(tx, view);
+        const file = fileOf(result);
+        const ordered = () => {
+          if (file === undefined || tx.commitSequenceNumber < 0n) return;
+          this.#pending.add(`${this.id} ${file}`, durable);
+          resolve(result);
+        };
+        tx.onEnd({ ordered });
+        return result;
       }).finally(ended);
-      durable.catch((error) => {
-        if (!ordered) reject(error);
-      });
+      durable.then(resolve, reject); // Without effect where it was answered at ordered.
     });
   }
 }

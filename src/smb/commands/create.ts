@@ -127,6 +127,7 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
     share: request.shareAccess,
     attributes: request.fileAttributes,
     deleteOnClose: (request.options & option.deleteOnClose) !== 0,
+    writeThrough: (request.options & option.writeThrough) !== 0,
     security: contexts.get('SecD') && Buffer.from(contexts.get('SecD') as Buffer),
     wish: cacheWish(call, request.oplockLevel, contexts.get('RqLs')),
   });
