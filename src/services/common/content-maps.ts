@@ -104,8 +104,8 @@ export class ContentMaps {
     await this.put(tx, state, range, await this.#contents.source(tx, body));
   }
 
-  /** The same into a map that the same transaction has created: there is nothing to look for. */
-  async writeFirst(tx: Transaction, state: MapState, start: number, body: Body): Promise<void> {
+  /** The same where no slice lies from `start` on, so that there is nothing to look for. */
+  async writeBehind(tx: Transaction, state: MapState, start: number, body: Body): Promise<void> {
     const range = { start, end: start + body.length, epoch: state.epoch };
     const slice = { ...range, source: await this.#contents.source(tx, body) };
     await this.#rows.maps.set(tx, [state.map, start], packSlice(slice));

@@ -34,7 +34,7 @@ export async function writeBytes(
   const { maps } = store.content;
   const map = file.map ?? (await maps.create(tx));
   const state = stateOf(share, map);
-  if (file.map === undefined) await maps.writeFirst(tx, state, start, body);
+  if (file.map === undefined || start >= file.length) await maps.writeBehind(tx, state, start, body);
   else await maps.write(tx, state, start, body);
   return { ...file, map, length: Math.max(file.length, start + body.length) };
 }

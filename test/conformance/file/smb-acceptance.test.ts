@@ -22,7 +22,13 @@ let nextId = 1n;
 function openRequest(more: Partial<OpenFileRequest>): OpenFileRequest {
   return {
     ...{ id: nextId++, path: ['a.txt'], kind: 'file', disposition: 'open', maximum: false },
-    ...{ access: access.readData, share: shareMode.all, attributes: 0, deleteOnClose: false, writeThrough: false },
+    ...{
+      access: access.readData,
+      share: shareMode.all,
+      attributes: 0,
+      deleteOnClose: false,
+      writeThrough: false,
+    },
     ...{ security: undefined, wish: { kind: 'none' } },
     owner: {
       ...{ sessionId: 5n, client: '10.0.0.1:1', clientName: 'HOST', openedAt: 0 },
