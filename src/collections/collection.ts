@@ -20,6 +20,7 @@ import {
 } from './catalog.js';
 import { ArgumentError, ArgumentNullError, ObjectClosedError } from './errors.js';
 import type { Kernel } from './kernel.js';
+import { collectionLock } from './lock-names.js';
 import { Transaction } from './transaction.js';
 import type { Wait, WaitOptions } from './waits.js';
 
@@ -46,7 +47,7 @@ export abstract class Collection {
     this.record = record;
     this.version = version;
     this.generation = generation(record.generation);
-    this.lockName = `collection ${name}`;
+    this.lockName = collectionLock(name);
     this.catalog = catalogKey(name);
   }
 

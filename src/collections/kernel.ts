@@ -2,6 +2,7 @@
 
 import type { Engine, Version } from '../engine/engine.js';
 import { NotPrimaryError, NotReadableError, ObjectClosedError } from './errors.js';
+import { isCollectionLock } from './lock-names.js';
 import { LockTable } from './locks.js';
 import { Notifier } from './notifier.js';
 import type { Settings } from './options.js';
@@ -33,7 +34,7 @@ export class Kernel {
   constructor(engine: Engine, settings: Settings, describeKey: (key: string) => string) {
     this.engine = engine;
     this.settings = settings;
-    this.locks = new LockTable(describeKey, settings);
+    this.locks = new LockTable(describeKey, { ...settings, isWhole: isCollectionLock });
     this.notifier = new Notifier(engine, settings.slowListenerMs);
   }
 

@@ -389,3 +389,64 @@ test('the table is empty when nobody holds anything', () => {
   for (const owner of owners) table.release(owner);
   assert.equal(table.size, 0);
 });
+
+test('4.4: on a whole collection writers come first, in order, then all readers together; on a row nobody overtakes', async () => {
+  for (const [key, expected] of [
+    ['whole', ['W1', 'W2', 'R1', 'R2']],
+    ['row', ['W1', 'R1', 'W2', 'R2']],
+  ] as const) {
+    const table = new LockTable(undefined, { isWhole: (name) => name === 'whole' });
+    const owner = (age: number) => new LockOwner(BigInt(age), age);
+    const [inside, ...others] = [owner(1), owner(2), owner(3), owner(4), owner(5)] as const;
+    assert.equal(table.acquire(inside, key, 'shared', forEver), undefined);
+    const granted: string[] = [];
+    const asked = [
+      ['W1', 'exclusive'],
+      ['R1', 'shared'],
+      ['W2', 'exclusive'],
+      ['R2', 'shared'],
+    ] as const;
+    const calls = asked.map(async ([name, mode], index) => {
+      const each = others[index] as LockOwner;
+      await table.acquire(each, key, mode, forEver);
+      granted.push(name);
+      if (mode === 'exclusive') table.release(each);
+    });
+    table.release(inside);
+    while (granted.length < 4) {
+      await turns();
+      const reader = others[1] as LockOwner;
+      if (granted.at(-1) === 'R1') table.release(reader);
+    }
+    await Promise.all(calls);
+    assert.deepEqual(granted, expected);
+  }
+});
+
+test('4.4: a circle through a writer that went before a reader is found', async () => {
+  const table = new LockTable(undefined, { isWhole: (name) => name === 'whole' });
+  const [inside, first, reader, second] = [1, 2, 3, 4].map((age) => new LockOwner(BigInt(age), age)) as [
+    LockOwner,
+    LockOwner,
+    LockOwner,
+    LockOwner,
+  ];
+  table.acquire(inside, 'whole', 'shared', forEver);
+  table.acquire(reader, 'row', 'exclusive', forEver);
+  const calls = [
+    table.acquire(first, 'whole', 'exclusive', forEver),
+    table.acquire(reader, 'whole', 'shared', forEver),
+    table.acquire(second, 'whole', 'exclusive', forEver),
+  ].map((call) => call?.catch((error) => error));
+  const closing = table.acquire(inside, 'row', 'exclusive', forEver);
+  assert.ok((await calls[2]) instanceof DeadlockError, 'the youngest fails');
+  assert.ok((await calls[1]) instanceof DeadlockError, 'and as there is still a circle, the next');
+  table.release(reader);
+  await closing;
+  table.release(inside);
+  await calls[0];
+  table.release(first);
+  assert.equal(table.size, 0);
+});
+
+const forEver = { timeoutMs: Number.POSITIVE_INFINITY };

@@ -11,7 +11,9 @@
 //   1. A transaction keeps every lock until it ends.
 //   2. What it holds already covers the same and anything weaker; a stronger mode is a conversion.
 //   3. Waiters are served in order of arrival, conversions before all others; nobody overtakes.
-//   4. A key nobody holds or awaits has no entry: memory follows contention, not data.
+//   4. On a whole collection writers come before readers: a clear waits for those who are in, not for those who
+//      came after another clear.
+//   5. A key nobody holds or awaits has no entry: memory follows contention, not data.
 //
 // A wait ends by its timeout, by its signal, or at once where it would close a circle: then the youngest
 // transaction in the circle fails. Names, collections, rows and open files are all locked in this one
@@ -102,12 +104,18 @@ export class LockTable {
   readonly #entries = new Map<string, Entry>();
   readonly #describe: (key: string) => string;
   readonly #detectDeadlocks: boolean;
+  /** Whether this is the lock on a whole collection. */
+  readonly #isWhole: (key: string) => boolean;
   /** Waits begun since the table was made: a figure for the operator. */
   waits = 0;
 
-  constructor(describe: (key: string) => string = (key) => key, options: { detectDeadlocks?: boolean } = {}) {
+  constructor(
+    describe: (key: string) => string = (key) => key,
+    options: { detectDeadlocks?: boolean; isWhole?: (key: string) => boolean } = {},
+  ) {
     this.#describe = describe;
     this.#detectDeadlocks = options.detectDeadlocks ?? true;
+    this.#isWhole = options.isWhole ?? (() => false);
   }
 
   /** Nothing where it is granted at once, else a promise of the grant. */
@@ -247,7 +255,7 @@ export class LockTable {
       }
       this.waits++;
       if (entry.waiters === nobody) entry.waiters = [];
-      enqueue(entry.waiters, waiter);
+      enqueue(entry.waiters, waiter, mode === 'exclusive' && this.#isWhole(entry.key));
       if (this.#detectDeadlocks) this.#breakCircles(waiter);
       if (owner.waiting !== waiter) return; // it was the youngest of a circle, or granted as another fell
       if (timeoutMs <= longestTimer) {
@@ -339,9 +347,12 @@ function convert(hold: Hold, mode: LockMode): void {
   hold.entry.strong = hold;
 }
 
-/** Behind those that came before; a conversion behind earlier conversions and before all others. */
-function enqueue(waiters: Waiter[], waiter: Waiter): void {
-  const place = waiter.conversion ? waiters.findIndex((other) => other.conversion === undefined) : -1;
+/** Behind those that came before. A conversion goes before all that are none, a writer that may before all readers. */
+function enqueue(waiters: Waiter[], waiter: Waiter, beforeReaders: boolean): void {
+  const mayPass = (other: Waiter) =>
+    other.conversion === undefined &&
+    (waiter.conversion !== undefined || (beforeReaders && other.mode !== 'exclusive'));
+  const place = waiters.findIndex(mayPass);
   if (place === -1) waiters.push(waiter);
   else waiters.splice(place, 0, waiter);
 }

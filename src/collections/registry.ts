@@ -12,6 +12,7 @@ import { type Collection, discard } from './collection.js';
 import { ArgumentError, InvalidOperationError } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { show } from './key-parts.js';
+import { isPlainName, nameLock } from './lock-names.js';
 import type { StateChange } from './notifications.js';
 import type { Transaction } from './transaction.js';
 import { Wait, type WaitOptions } from './waits.js';
@@ -149,7 +150,7 @@ export class Registry {
 
   /** A key of the lock table in the words of an error. */
   describe(key: string): string {
-    if (/^(name|collection) /.test(key)) return key;
+    if (isPlainName(key)) return key;
     try {
       const [, generation, ...parts] = decodeKey(Buffer.from(key, 'latin1'));
       const collection = this.ofGeneration(generation as number);
@@ -276,8 +277,4 @@ export class Registry {
       },
     });
   }
-}
-
-function nameLock(name: string): string {
-  return `name ${name}`;
 }

@@ -164,15 +164,17 @@ test('TX10: commit of empty tx: resolves, no log record, no notification', async
   assert.equal(commits.length, 2);
 });
 
-test('TX11: system abort of an open tx (max age): next operation and commit: TransactionFaultedException; locks already free; a waiting request fails the same way', async () => {
+test('TX11: system abort of an open tx (max age): next operation and commit: TransactionFaultedException; locks already free; a waiting request fails the same way', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   await using s = await scene({ maxTransactionAgeMs: 80 });
   const [old, young] = [s.t(1), s.t(2)];
   await s.X(1, 'j');
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  t.mock.timers.tick(40);
   const third = s.t(3); // begins later, so it outlives the first two
   await s.d.set(third, 'k', 5);
   const waiting = s.S(2, 'k', 10_000);
   await waits(waiting);
+  t.mock.timers.tick(40);
   await assert.rejects(waiting, TransactionFaultedError);
   for (const tx of [old, young]) {
     await assert.rejects(s.d.get(tx, 'j'), (error) => {
