@@ -31,8 +31,12 @@ export function drawHistory(
     const isBlamed = blamed.includes(record);
     const fill = isBlamed ? '#e5484d' : isUnknown(record) ? 'none' : '#9ec5e8';
     const dash = isUnknown(record) ? ' stroke-dasharray="4 3"' : '';
+    // Near the right edge it stands before its bar.
+    const [at, anchor] = start > width * 0.7 ? [start - 2, 'end'] : [start + 2, 'start'];
     const label =
-      isBlamed || length > 60 ? `<text x="${start + 2}" y="${y + 11}">${xmlText(short(record))}</text>` : '';
+      isBlamed || length > 60
+        ? `<text x="${at}" y="${y + 11}" text-anchor="${anchor}">${xmlText(short(record))}</text>`
+        : '';
     return `<g><title>${xmlText(describe(record, from))}</title><rect x="${start.toFixed(1)}" y="${y}" width="${length.toFixed(1)}" height="14" fill="${fill}" stroke="#456"${dash}/>${label}</g>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="monospace" font-size="11"><rect width="100%" height="100%" fill="white"/><text x="8" y="20" font-size="15">${xmlText(title)}</text><text x="${left}" y="40">0 ms</text><text x="${width - 90}" y="40">${(to - from).toFixed(1)} ms</text>${lanes.join('')}${bars.join('')}</svg>\n`;
@@ -61,11 +65,18 @@ function around(history: readonly Recorded[], blamed: readonly Recorded[]): Reco
   return [...new Set([...near, ...blamed])];
 }
 
-function short({ call }: Recorded): string {
-  const { op, value, text, row, expects } = call as Record<string, string | undefined>;
-  return [op, row, value ?? text, expects === undefined ? undefined : `if ${expects}`]
-    .filter(Boolean)
-    .join(' ');
+/** `update 1.0-7-40 if 0.2-3-40: ConditionNotMet` */
+function short({ call, result }: Recorded): string {
+  const { op, name, onto, value, text, row, expects } = call as Record<string, string | undefined>;
+  const words = [op, name ?? row, onto && `to ${onto}`, value ?? text, expects && `if ${expects}`];
+  return `${words.filter(Boolean).join(' ')}${outcome(result)}`;
+}
+
+function outcome(result: unknown): string {
+  const { code, value, rows, messages } = (result ?? {}) as Record<string, unknown>;
+  const seen = code ?? value ?? (rows && JSON.stringify(rows));
+  if (Array.isArray(messages)) return `: ${messages.map(({ text }) => text).join(', ') || 'none'}`;
+  return typeof seen === 'string' ? `: ${seen.slice(0, 40)}` : '';
 }
 
 function xmlText(text: string): string {
