@@ -116,7 +116,8 @@ function listChecksum(call: Call, bytes: Buffer): string[] {
 
 const sources = { Committed: 'committed', Uncommitted: 'uncommitted', Latest: 'latest' } as const;
 
-function readChoices(bytes: Buffer): blockBlobs.BlockChoice[] {
+/** The blocks that a document names. */
+export function readChoices(bytes: Buffer): blockBlobs.BlockChoice[] {
   const root = requireRoot(parseXml(bytes), 'BlockList');
   if (root.children.length > blockBlobs.mostCommitted) throw new StorageError('BlockListTooLong');
   return root.children.map(readChoice);

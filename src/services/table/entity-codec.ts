@@ -1,6 +1,7 @@
 // How the store keeps an entity: one list, the stamp and then name, type and value of each property. The
 // keys are in the row's own key.
 
+import { DamageError } from '../../base/errors.js';
 import { type Codec, defaultCodec } from '../../collections/codec.js';
 import type { EdmValue } from './edm.js';
 import type { Entity, Property } from './entity.js';
@@ -31,11 +32,17 @@ export const entityCodec: Codec<EntityRecord> = {
   },
   decode(bytes) {
     const flat = defaultCodec.decode(bytes) as [stamp: number, ...rest: unknown[]];
+    if (!Array.isArray(flat) || typeof flat[0] !== 'number' || flat.length % 3 !== 1) throw damaged();
     const properties: Property[] = [];
     for (let i = 1; i < flat.length; i += 3) {
       const type = types[flat[i + 1] as string];
+      if (type === undefined) throw damaged();
       properties.push([flat[i] as string, { type, value: flat[i + 2] } as EdmValue]);
     }
     return { stamp: flat[0], properties };
   },
 };
+
+function damaged(): DamageError {
+  return new DamageError('a stored entity cannot be read: it is damaged, or another codec wrote it');
+}
