@@ -33,8 +33,18 @@ export function optional(name: string, text: string | undefined): string {
 /** A name, or anything made of names (prefix, marker, delimiter): encoded if XML cannot carry it. */
 export function nameElement(name: string, text: string): string {
   if (!unfit.test(text)) return element(name, text);
-  const encoded = encodeURIComponent(text.replace(halves, '\ufffd')).replaceAll('%2F', '/');
-  return `<${name} Encoded="true">${escapeText(encoded)}</${name}>`;
+  return `<${name} Encoded="true">${escapeText(encodeName(text))}</${name}>`;
+}
+
+/** An attribute that is made of names, and whether it had to be encoded. */
+export function nameAttribute(name: string, text: string): string {
+  const encoded = unfit.test(text);
+  const value = encoded ? encodeName(text) : text;
+  return ` ${name}="${escapeAttribute(value)}"${encoded ? ' Encoded="true"' : ''}`;
+}
+
+function encodeName(text: string): string {
+  return encodeURIComponent(text.replace(halves, '\ufffd')).replaceAll('%2F', '/');
 }
 
 /** Half a surrogate pair. */

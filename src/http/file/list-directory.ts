@@ -10,7 +10,7 @@ import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
 import { flagHeader } from '../headers.js';
 import { listParameter, pageSize, parameter } from '../parameters.js';
-import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
+import { element, escapeAttribute, nameAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
 import { timeText } from './file-headers.js';
 import { readTarget, snapshotText } from './requests.js';
 import { attributesText } from './smb-headers.js';
@@ -36,8 +36,8 @@ export async function listDirectory(call: Call, service: FileService): Promise<A
     ['ServiceEndpoint', `${call.endpoint}/`],
     ['ShareName', call.container],
     ...(snapshot === undefined ? [] : [['ShareSnapshot', snapshotText(snapshot)]]),
-    ['DirectoryPath', target.path.join('/')],
   ].map(([name, value]) => ` ${name}="${escapeAttribute(value ?? '')}"`);
+  attributes.push(nameAttribute('DirectoryPath', target.path.join('/')));
   const asked =
     (prefix === undefined ? '' : nameElement('Prefix', prefix)) +
     optional('Marker', marker) +

@@ -52,6 +52,7 @@ function quotaHeaders(call: Call, { quotaGib }: { readonly quotaGib: number }): 
 }
 
 export async function createShare(call: Call, { store }: FileService): Promise<Answer> {
+  refuseSnapshot(call);
   const made = await shares.createShare(store, shareKey(call), settingsOf(call), metadataOf(call));
   return { status: 201, headers: [...stampHeaders(made.stamp), ...quotaHeaders(call, made)] };
 }
@@ -139,6 +140,7 @@ export async function deleteShare(call: Call, service: FileService): Promise<Ans
 }
 
 export async function restoreShare(call: Call, { store, pending }: FileService): Promise<Answer> {
+  refuseSnapshot(call);
   const name = requireHeader(call, 'x-ms-deleted-share-name');
   const text = requireHeader(call, 'x-ms-deleted-share-version');
   const version = versionStamp(text);
@@ -158,7 +160,8 @@ const ticksTo1970 = 116_444_736_000_000_000n;
 function versionStamp(text: string): number | undefined {
   if (!/^[0-9A-Fa-f]{16}$/.test(text)) return undefined;
   const ticks = BigInt(`0x${text}`) - ticksTo1970;
-  return ticks >= 0n && ticks % 10n === 0n ? Number(ticks / 10n) : undefined;
+  // A version that no share was ever deleted in is one of none.
+  return ticks >= 0n && ticks % 10n === 0n ? Number(ticks / 10n) : 0;
 }
 
 export async function snapshot(call: Call, { store }: FileService): Promise<Answer> {

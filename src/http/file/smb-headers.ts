@@ -12,7 +12,12 @@
 import { parseIsoTime } from '../../base/times.js';
 import { invalidHeader, missingHeader, orThrow, StorageError } from '../../services/common/errors.js';
 import { attribute } from '../../services/file/access.js';
-import { makeDescriptor, readDescriptor } from '../../services/file/descriptor.js';
+import {
+  type Descriptor,
+  isTooLong,
+  makeDescriptor,
+  readDescriptor,
+} from '../../services/file/descriptor.js';
 import { type Ticks, ticksPerMs } from '../../services/file/file-system.js';
 import { parseSddl } from '../../services/file/sddl.js';
 import { noWishes, type PermissionWish, type SmbWishes } from '../../services/file/smb-properties.js';
@@ -169,10 +174,15 @@ export function permissionFormat(call: Call): PermissionFormat {
 
 /** The descriptor as it is stored; 400 `FileInvalidPermission` if it is none. */
 export function readPermission(text: string, format: PermissionFormat): Buffer {
-  if (format === 'Sddl') return makeDescriptor(orThrow(parseSddl(text)));
+  if (format === 'Sddl') return storedForm(orThrow(parseSddl(text)));
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') !== text.trim()) throw new StorageError('FileInvalidPermission');
   const descriptor = orThrow(readDescriptor(bytes));
   if (!descriptor.owner || !descriptor.group) throw new StorageError('FileInvalidPermission');
+  return storedForm(descriptor);
+}
+
+function storedForm(descriptor: Descriptor): Buffer {
+  if (isTooLong(descriptor)) throw new StorageError('RequestBodyTooLarge');
   return makeDescriptor(descriptor);
 }

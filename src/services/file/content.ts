@@ -53,7 +53,10 @@ export async function clearBytes(
   return file;
 }
 
-/** Cuts or grows; what is new is a hole. */
+/**
+ * Cuts or grows; what is new is a hole. Of the page that a cut goes through the rest becomes zeros: it has changed, and a
+ * difference to a snapshot must tell it.
+ */
 export async function resizeBytes(
   store: FileStore,
   tx: Transaction,
@@ -64,7 +67,7 @@ export async function resizeBytes(
   if (length === 0) return { ...file, length, map: undefined };
   if (file.map !== undefined && length < file.length) {
     const state = stateOf(share, file.map);
-    await store.content.maps.clear(tx, state, { start: length, end: file.length });
+    await store.content.maps.clearPages(tx, state, { start: length, end: endOfPage(file.length) });
   }
   return { ...file, length };
 }
@@ -188,10 +191,11 @@ async function* slicesOf(
 
 const pageBytes = 512;
 
-/** The pages that a range touches, up to the end of the file. */
+/** The pages that a range touches, up to the one that the file ends in. */
 function wholePages({ start, end }: Range, length: number): Range {
-  return {
-    start: start - (start % pageBytes),
-    end: Math.min(Math.ceil(Math.min(end, length) / pageBytes) * pageBytes, length),
-  };
+  return { start: start - (start % pageBytes), end: endOfPage(Math.min(end, length)) };
+}
+
+function endOfPage(offset: number): number {
+  return Math.ceil(offset / pageBytes) * pageBytes;
 }

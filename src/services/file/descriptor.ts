@@ -102,6 +102,21 @@ function objectBytes(flags: number): number {
   return 4 + (flags & 1 ? 16 : 0) + (flags & 2 ? 16 : 0);
 }
 
+/** A list tells its size in 16 bits. */
+const longestAcl = 0xffff;
+
+/** Whether it can be stored. */
+export function isTooLong({ owner, group, dacl, sacl }: Descriptor): boolean {
+  const lists = [dacl, sacl].map((acl) => (acl === undefined ? 0 : aclBytes(acl)));
+  const sids = (owner?.length ?? 0) + (group?.length ?? 0);
+  const all = lists.reduce((sum, bytes) => sum + bytes, headBytes + sids);
+  return all > longestDescriptor || lists.some((bytes) => bytes > longestAcl);
+}
+
+function aclBytes(aces: readonly Ace[]): number {
+  return aces.reduce((sum, { object, sid, rest }) => sum + 8 + object.length + sid.length + rest.length, 8);
+}
+
 export function makeDescriptor(descriptor: Descriptor): Buffer {
   const { owner, group, dacl, sacl } = descriptor;
   const head = Buffer.alloc(headBytes);
@@ -126,10 +141,7 @@ function makeAcl(aces: readonly Ace[]): Buffer {
   const bodies = aces.map(makeAce);
   const head = Buffer.alloc(8);
   head.writeUInt8(aces.some(({ type }) => objectTypes.includes(type)) ? 4 : 2, 0);
-  head.writeUInt16LE(
-    bodies.reduce((sum, { length }) => sum + length, 8),
-    2,
-  );
+  head.writeUInt16LE(aclBytes(aces), 2);
   head.writeUInt16LE(aces.length, 4);
   return Buffer.concat([head, ...bodies]);
 }
@@ -161,13 +173,16 @@ const creatorGroup = Buffer.from([1, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0]);
 
 /** What something new in a directory has if nothing is said. */
 export function inheritDescriptor(parent: Descriptor, directory: boolean): Descriptor {
-  return {
+  const inherited: Descriptor = {
     control: control.daclPresent | control.daclAutoInherited,
     owner: system,
     group: system,
     dacl: parent.dacl?.flatMap((ace) => inheritAce(ace, directory)),
     sacl: undefined,
   };
+  if (!isTooLong(inherited)) return inherited;
+  // Of entries that become two, one for the directory and one for what lies below it, the second is left out.
+  return { ...inherited, dacl: parent.dacl?.flatMap((ace) => inheritAce(ace, directory).slice(0, 1)) };
 }
 
 function inheritAce(ace: Ace, directory: boolean): Ace[] {

@@ -86,3 +86,9 @@ test('conditions are not for this service', async (t) => {
     await refuses(share.get('', { [name]: '*' }), 400, 'ConditionHeadersNotSupported');
   }
 });
+
+test('a snapshot cannot be created so', async (t) => {
+  const { server } = await given(t);
+  const path = '/other?restype=share&sharesnapshot=2020-01-01T00:00:00.0000000Z';
+  await refuses(server.ask({ method: 'PUT', path }), 400, 'InvalidQueryParameterValue');
+});

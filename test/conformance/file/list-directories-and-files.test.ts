@@ -78,3 +78,11 @@ test('what is no listing is refused', async (t) => {
   await refuses(share.directory('no').list(), 404, 'ResourceNotFound');
   await refuses(share.root.list('sharesnapshot=2020-01-01T00:00:00.0000000Z'), 404, 'ShareSnapshotNotFound');
 });
+
+test('the path of a directory that XML cannot carry', async (t) => {
+  const { share } = await given(t, { directory: 'a/x\ufffe y' });
+  const { text } = await gives(share.directory('a/x\ufffe y').list(), 200);
+  assert.match(text, / DirectoryPath="a\/x%EF%BF%BE%20y" Encoded="true">/);
+  const plain = await gives(share.directory('a').list(), 200);
+  assert.match(plain.text, / DirectoryPath="a">/);
+});

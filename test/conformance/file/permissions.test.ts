@@ -106,3 +106,18 @@ test('the root of a share has the descriptor that is published', async (t) => {
     'O:SYG:SYD:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)(A;OICI;0x1301bf;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;CO)',
   );
 });
+
+test('a descriptor of more than 64 KiB is none, and one that would be by being inherited is cut', async (t) => {
+  const { share } = await given(t);
+  const aces = (count: number, ace: string) => ({ permission: `O:SYG:SYD:${ace.repeat(count)}` });
+  await refuses(create(share, aces(5000, '(A;;FA;;;SY)')), 413, 'RequestBodyTooLarge');
+  await gives(create(share, aces(3200, '(A;;FA;;;SY)')), 201);
+  // Rights that are generic are inherited in two parts: what they are here, and what is passed on.
+  const key = header(
+    await gives(create(share, aces(3200, '(A;OICI;GA;;;SY)')), 201),
+    'x-ms-file-permission-key',
+  );
+  await gives(share.directory('d').put('', { 'x-ms-file-permission-key': key }), 201);
+  await gives(share.directory('d/e').put(), 201);
+  await gives(share.file('d/e/f').create(0), 201);
+});
