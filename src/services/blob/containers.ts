@@ -10,6 +10,8 @@ import { availableLease, type Lease, type LeaseAction, type LeaseNeed, step, use
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import { checkName } from '../common/names.js';
 import { noteDue } from './due.js';
+import { committed } from './guards.js';
+import { isLive } from './history.js';
 import {
   type BlobStore,
   type ContainerKey,
@@ -17,6 +19,7 @@ import {
   findContainer,
   type PublicAccess,
 } from './model.js';
+import { seen } from './rows.js';
 import { discardContents } from './sweep.js';
 
 /** What a request demands of a container before it is served. */
@@ -139,11 +142,25 @@ export function deleteContainer(store: BlobStore, key: ContainerKey, guards: Con
     if (entry === undefined) throw new StorageError('ContainerNotFound');
     const properties = existing(await store.properties.get(tx, entry.id, { lock: 'update' }));
     checkGuards(properties, guards, 'required', tx.now);
+    if (store.settings(key[0]).versionLevelImmutability) await checkEmpty(store, tx, entry.id);
     await store.containers.delete(tx, key);
     const days = store.settings(key[0]).containerRetentionDays;
     if (days > 0) return keepDeleted(store, tx, key, entry.id, properties, days);
     await discardContents(store, tx, entry.id);
   });
+}
+
+/** Where blobs can be kept from being deleted, a container with blobs is not deleted either. */
+async function checkEmpty(store: BlobStore, tx: Transaction, id: number): Promise<void> {
+  const range = { prefix: [id], newest: true, check: true, pageSize: 16 };
+  for await (const [, blob] of store.blobs.entries(tx, range)) {
+    if (committed(seen(blob, tx)) !== undefined) throw new StorageError('ContainerImmutabilityPolicyLocked');
+  }
+  for (const dictionary of [store.snapshots, store.versions]) {
+    for await (const [, kept] of dictionary.entries(tx, range)) {
+      if (isLive(kept)) throw new StorageError('ContainerImmutabilityPolicyLocked');
+    }
+  }
 }
 
 /** With its contents, but without its lease. */

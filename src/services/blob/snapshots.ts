@@ -134,6 +134,7 @@ async function deleteBase(
     if (await hasSnapshots(store, tx, key)) throw new StorageError('SnapshotsPresent');
   } else {
     for await (const [kept, row] of liveSnapshots(store, tx, key)) {
+      checkMutable(row, tx.now);
       permanent = await removeKept(store, tx, place, 'snapshot', kept, row);
     }
   }
