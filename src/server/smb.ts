@@ -14,6 +14,7 @@ export function openSmb(store: OpenStore, report: (error: unknown) => void): Smb
     accounts: {
       keysOf: async (name) => store.accounts.get(name)?.keys.filter((key) => key !== undefined),
     },
+    policyOf: (account) => store.accounts.serviceSettings(account, 'file').smb,
     serverName: 'LAZULI',
     now: () => store.engine.clock.now(),
     random: randomBytes,

@@ -5,6 +5,7 @@ import type { Schedule } from '../services/file/caches.js';
 import type { ChangeListener } from '../services/file/changes.js';
 import type { Volumes } from '../services/file/file-system.js';
 import type { Opens } from '../services/file/opens.js';
+import type { AccountPolicy } from './account-policy.js';
 import type { Accounts } from './auth/authentication.js';
 import { FailedLogons } from './auth/failed-logons.js';
 import { Connection } from './connection.js';
@@ -41,6 +42,8 @@ export interface SmbOptions {
   /** Who is told of changes over REST: this server wants to know, too. */
   readonly listeners: Set<ChangeListener>;
   readonly accounts: Accounts;
+  /** What an account has set. */
+  policyOf(account: string): AccountPolicy;
   readonly serverName: string;
   /** Milliseconds since 1970. */
   now(): number;

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gives, refuses } from '../support/server.js';
 import { sideBySide } from '../support/side-by-side.js';
-import { connectSmb, openSmb } from '../support/smb-files.js';
+import { SmbClient } from '../support/smb-client.js';
+import { connectSmb, openSmb, statusOf } from '../support/smb-files.js';
 
 test('an SMB client is told of changes over REST if its account wants it', async (t) => {
   const { share, file, smb } = await sideBySide(t, { settings: { notifySmbOnRest: true } });
@@ -69,4 +70,31 @@ test('how long the name of a deleted share is held', async (t) => {
   const { share } = await sideBySide(t, { settings: { nameHeldMs: 0 } });
   await gives(share.delete(), 202);
   await gives(share.put(), 201);
+});
+
+test('versions of SMB that the account does not have are refused when it logs on', async (t) => {
+  const { server, smb } = await sideBySide(t);
+  const set = (versions: string) =>
+    gives(
+      server.ask({
+        method: 'PUT',
+        path: '/?restype=service&comp=properties',
+        body: `<StorageServiceProperties><ProtocolSettings><SMB>${versions}</SMB></ProtocolSettings></StorageServiceProperties>`,
+      }),
+      202,
+    );
+  const logOn = async () => {
+    const client = await SmbClient.connect(smb.port);
+    await client.negotiate([0x0210]);
+    const status = statusOf(await client.logOn());
+    client.close();
+    return status;
+  };
+  assert.equal(await logOn(), 'SUCCESS');
+  await set('<Versions>SMB3.0;SMB3.1.1;</Versions>');
+  assert.equal(await logOn(), 'ACCESS_DENIED');
+  await set('<EncryptionInTransit><Required>true</Required></EncryptionInTransit>');
+  assert.equal(await logOn(), 'ACCESS_DENIED', 'a client that cannot encrypt');
+  await set('<Versions>SMB2.1;</Versions>');
+  assert.equal(await logOn(), 'SUCCESS');
 });

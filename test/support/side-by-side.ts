@@ -15,7 +15,9 @@ export async function sideBySide(
   { signed = false, ...state }: State & { readonly signed?: boolean } = {},
 ): Promise<SideBySide> {
   const files = await givenFile(t, state);
-  const smb = await startSmb({ settings: { signingRequired: signed } }, files.service);
+  const { accounts } = files.service;
+  const policyOf = (account: string) => accounts.serviceSettings(account, 'file').smb;
+  const smb = await startSmb({ settings: { signingRequired: signed }, policyOf }, files.service);
   t.after(async () => {
     await smb.close();
     assert.deepEqual(smb.bugs, []);

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Opens } from '#src/services/file/opens.js';
 import type { FileService } from '#src/services/file/service.js';
+import { openPolicy } from '#src/smb/account-policy.js';
 import { type SmbOptions, SmbServer, type SmbSettings } from '#src/smb/server.js';
 import { account, givenFiles } from './file-service.js';
 
@@ -38,6 +39,7 @@ export async function startSmb(options: Partial<SmbOptions> = {}, service?: Give
     accounts: {
       keysOf: async (name) => (name === account ? [accountKey, secondKey] : undefined),
     },
+    policyOf: () => openPolicy,
     now: () => Date.now(),
     report: (error) => void bugs.push(error),
     ...options,

@@ -1,6 +1,7 @@
 // SESSION_SETUP: who the client is, in as many steps as the tokens need; and LOGOFF.
 
 import { ticksOf } from '../../services/file/file-system.js';
+import { isAllowed } from '../account-policy.js';
 import { Authentication, type AuthenticationStep } from '../auth/authentication.js';
 import type { Call, Reply } from '../call.js';
 import { sessionOf } from '../call.js';
@@ -103,7 +104,9 @@ async function establish(
   const { settings } = connection.server;
   const agreed = connection.negotiated as Negotiated;
   const { dialect, signing, cipher } = agreed;
-  if (settings.encryptionRequired && !cipher) {
+  const policy = connection.server.policyOf(proven.account);
+  const encryption = settings.encryptionRequired || policy.encryptionInTransitRequired;
+  if ((encryption && !cipher) || !isAllowed(policy, agreed)) {
     await endSession(connection, session);
     throw new Refused('ACCESS_DENIED');
   }
@@ -116,12 +119,12 @@ async function establish(
     { signing, cipher },
     {
       signing: settings.signingRequired || (request.securityMode & signingRequiredBit) !== 0,
-      encryption: settings.encryptionRequired,
+      encryption,
     },
   );
   await replacePrevious(connection, session, request.previousSessionId);
   connection.expect(undefined);
-  const sessionFlags = settings.encryptionRequired ? encryptData : 0;
+  const sessionFlags = encryption ? encryptData : 0;
   const body = sessionSetupResponse.make({ sessionFlags, security: proven.token });
   return { body, sessionId: session.id, signed: true };
 }
