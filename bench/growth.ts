@@ -1,5 +1,6 @@
-// Does it cost the same however much is stored? Get Messages at 1,000, 100,000 and 1,000,000 messages; a point
-// query and a range of 100 rows at 1,000 and 1,000,000 entities. In process, without HTTP: the service alone.
+// Does it cost the same however much is stored? Get Messages at 1,000, 100,000 and 1,000,000 messages; a point query,
+// a range of 100 rows and a filter with an index at 1,000 and 1,000,000 entities. In process, without HTTP: the
+// service alone. The sizes are asked in turns, so that whatever else the machine does meets all of them.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,23 +9,30 @@ import { crc32 } from 'node:zlib';
 import { loopback } from '#src/server/config.js';
 import { serve } from '#src/server/serve.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
+import { within } from '#src/services/common/store.js';
 import { getMessages, putMessage } from '#src/services/queue/messages.js';
 import { createQueue } from '#src/services/queue/queues.js';
 import type { QueueService } from '#src/services/queue/service.js';
 import { getEntity, writeEntities } from '#src/services/table/entities.js';
 import { parseFilter } from '#src/services/table/filter.js';
-import { tableKey } from '#src/services/table/model.js';
+import { createIndex } from '#src/services/table/indexes.js';
+import { type TableKey, tableKey } from '#src/services/table/model.js';
 import { queryEntities } from '#src/services/table/query.js';
 import type { TableService } from '#src/services/table/service.js';
 import { createTable } from '#src/services/table/tables.js';
+import { median } from './loader.js';
 import type { Bench } from './main.js';
 
 const sizes = {
-  small: { messages: [100, 1_000], entities: [100, 1_000], asked: 50 },
-  full: { messages: [1_000, 100_000, 1_000_000], entities: [1_000, 1_000_000], asked: 1_000 },
+  small: { messages: [100, 1_000], entities: [100, 1_000], asked: 20, scans: 1 },
+  full: { messages: [1_000, 100_000, 1_000_000], entities: [1_000, 1_000_000], asked: 900, scans: 5 },
 } as const;
+type Scale = (typeof sizes)['small' | 'full'];
+type Print = (line: string) => void;
+
 const account = developmentAccount.name;
 const day = 24 * 3600 * 1000;
+const number = new Intl.NumberFormat('en');
 
 export const growthBench: Bench = async (size, print) => {
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-growth-'));
@@ -36,10 +44,8 @@ export const growthBench: Bench = async (size, print) => {
     pathStyleOnly: false,
   });
   try {
-    const queue = server.services.get('queue') as QueueService;
-    const table = server.services.get('table') as TableService;
-    await queues(queue, sizes[size].messages, sizes[size].asked, print);
-    await tables(table, sizes[size].entities, sizes[size].asked, print);
+    await queues(server.services.get('queue') as QueueService, sizes[size], print);
+    await tables(server.services.get('table') as TableService, sizes[size], print);
   } finally {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
@@ -47,99 +53,116 @@ export const growthBench: Bench = async (size, print) => {
   return crc32(JSON.stringify(sizes[size])).toString(16);
 };
 
-/** So many at a time, as clients at work would be. */
-async function inParallel(
-  total: number,
-  width: number,
-  work: (n: number) => Promise<unknown>,
-): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      while (next < total) await work(next++);
-    }),
-  );
-}
-
-async function queues(
-  { store }: QueueService,
-  counts: readonly number[],
-  asked: number,
-  print: (line: string) => void,
-): Promise<void> {
-  const times: number[] = [];
+async function queues({ store }: QueueService, { messages: counts, asked }: Scale, print: Print) {
+  const key = (count: number) => [account, `growth-${count}`] as const;
   for (const count of counts) {
-    const key = [account, `growth-${count}`] as const;
-    await createQueue(store, key, []);
+    await createQueue(store, key(count), []);
     const message = { id: 'x', text: 'x'.repeat(100), nonce: 1, visibilityMs: 0, ttlMs: day };
-    await inParallel(count, 256, () => putMessage(store, key, message));
-    const nonce = () => 1;
-    const took = await timed(asked, () => getMessages(store, key, { most: 1, visibilityMs: day, nonce }));
-    times.push(took);
-    print(`Get Messages with ${count} stored: ${took.toFixed(3)} ms, ${ratio(times)} of the smallest`);
-  }
-}
-
-async function tables(
-  { store }: TableService,
-  counts: readonly number[],
-  asked: number,
-  print: (line: string) => void,
-): Promise<void> {
-  const points: number[] = [];
-  const ranges: number[] = [];
-  for (const count of counts) {
-    const name = `growth${count}`;
-    await createTable(store, account, name);
-    const key = tableKey(account, name);
-    const row = (n: number) => String(n).padStart(9, '0');
-    await inParallel(Math.ceil(count / 100), 32, (batch) =>
-      writeEntities(
-        store,
-        key,
-        Array.from({ length: 100 }, (_, n) => ({
-          kind: 'insert' as const,
-          entity: {
-            partitionKey: 'p',
-            rowKey: row(batch * 100 + n),
-            properties: [['text', { type: 'Edm.String', value: 'x'.repeat(100) }]],
-          },
-        })),
-      ),
-    );
-    const at = (n: number) => (n * 7919) % (count - 100 + 1);
-    points.push(await timed(asked, (n) => getEntity(store, key, { partitionKey: 'p', rowKey: row(at(n)) })));
-    ranges.push(
-      await timed(asked, async (n) => {
-        const filter = parseFilter(
-          `PartitionKey eq 'p' and RowKey ge '${row(at(n))}' and RowKey lt '${row(at(n) + 100)}'`,
-        );
-        if (!filter.ok) throw new Error(filter.code);
-        const page = await queryEntities(store, key, { filter: filter.value, top: 1000, from: undefined });
-        if (page.entities.length === 0) throw new Error('a range of nothing');
+    await inBatches(count, 500, (_, batch) =>
+      store.run(async (tx) => {
+        for (let n = 0; n < batch; n++) await putMessage(within(store, tx), key(count), message);
       }),
     );
-    print(
-      `point query with ${count} stored: ${points.at(-1)?.toFixed(3)} ms, ${ratio(points)} of the smallest`,
-    );
-    print(
-      `a range of 100 with ${count} stored: ${ranges.at(-1)?.toFixed(3)} ms, ${ratio(ranges)} of the smallest`,
+  }
+  const take = { most: 1, visibilityMs: day, nonce: () => 1 };
+  await inTurns('Get Messages', counts, asked, print, async (count) => {
+    const found = await getMessages(store, key(count), take);
+    if (found.length === 0) throw new Error('a queue that is empty');
+  });
+}
+
+async function tables({ store, indexBuilder }: TableService, scale: Scale, print: Print): Promise<void> {
+  const { entities: counts, asked, scans } = scale;
+  const key = (count: number) => tableKey(account, `growth${count}`);
+  const row = (n: number) => String(n).padStart(9, '0');
+  for (const count of counts) {
+    await createTable(store, account, `growth${count}`);
+    await inBatches(count, 100, (first, batch) =>
+      writeEntities(
+        store,
+        key(count),
+        Array.from({ length: batch }, (_, n) => insertOf(row(first + n), first + n)),
+      ),
     );
   }
-}
-
-function ratio(times: readonly number[]): string {
-  return `${((times.at(-1) ?? 0) / (times[0] ?? 1)).toFixed(2)} x`;
-}
-
-/** The median of one after the other, in milliseconds. */
-async function timed(count: number, work: (n: number) => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let n = 0; n < count; n++) {
+  const at = (count: number, n: number) => (n * 7919) % (count - 100 + 1);
+  const find = async (table: TableKey, text: string, wanted: number) => {
+    const filter = parseFilter(text);
+    if (!filter.ok) throw new Error(filter.code);
+    const page = await queryEntities(store, table, { filter: filter.value, top: 1000, from: undefined });
+    if (page.entities.length !== wanted) throw new Error(`${page.entities.length} found by ${text}`);
+  };
+  await inTurns('point query', counts, asked, print, (count, n) =>
+    getEntity(store, key(count), { partitionKey: 'p', rowKey: row(at(count, n)) }),
+  );
+  await inTurns('range of 100', counts, asked, print, (count, n) => {
+    const first = at(count, n);
+    const rows = `RowKey ge '${row(first)}' and RowKey lt '${row(first + 100)}'`;
+    return find(key(count), `PartitionKey eq 'p' and ${rows}`, 100);
+  });
+  const byNumber = (count: number, n: number) => find(key(count), `number eq ${at(count, n)}`, 1);
+  await inTurns('filter, no index', counts, scans, print, byNumber);
+  for (const count of counts) {
+    await createIndex(store, key(count), 'number');
     const began = performance.now();
-    await work(n);
-    times.push(performance.now() - began);
+    await indexBuilder.finish();
+    const seconds = (performance.now() - began) / 1000;
+    print(`index over ${number.format(count)}: built in ${seconds.toFixed(1)} s`);
   }
-  times.sort((a, b) => a - b);
-  return times[count >> 1] ?? 0;
+  await inTurns('filter, index', counts, asked, print, byNumber);
+}
+
+function insertOf(rowKey: string, n: number) {
+  return {
+    kind: 'insert' as const,
+    entity: {
+      partitionKey: 'p',
+      rowKey,
+      properties: [
+        ['text', { type: 'Edm.String', value: 'x'.repeat(100) }],
+        ['number', { type: 'Edm.Int32', value: n }],
+      ] as const,
+    },
+  };
+}
+
+/** All of them, some at a time in one transaction, several of which are under way. */
+async function inBatches(
+  total: number,
+  size: number,
+  write: (first: number, count: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < total) {
+      const first = next;
+      next += size;
+      await write(first, Math.min(size, total - first));
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+}
+
+/** The median of one after the other at each size, in milliseconds. */
+async function inTurns(
+  name: string,
+  counts: readonly number[],
+  asked: number,
+  print: Print,
+  work: (count: number, n: number) => Promise<unknown>,
+): Promise<void> {
+  const times = counts.map((): number[] => []);
+  for (let n = 0; n < asked; n++) {
+    for (const [at, count] of counts.entries()) {
+      const began = performance.now();
+      await work(count, n);
+      times[at]?.push(performance.now() - began);
+    }
+  }
+  const middles = times.map(median);
+  for (const [at, count] of counts.entries()) {
+    const [ms, least] = [middles[at] ?? 0, middles[0] ?? 1];
+    const told = `${ms.toFixed(3)} ms, ${(ms / least).toFixed(2)} x the smallest`;
+    print(`${name.padEnd(16)} with ${number.format(count).padStart(9)} stored: ${told}`);
+  }
 }
