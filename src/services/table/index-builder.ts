@@ -10,7 +10,7 @@ import { indexEntity } from './indexes.js';
 import { type IndexBuild, rowKeyOf, type TableEntry, type TableIndex, type TableStore } from './model.js';
 
 /** How many entities are locked together. */
-const stepSize = 200;
+const stepSize = 500;
 
 export class IndexBuilder {
   readonly #store: TableStore;
