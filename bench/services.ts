@@ -4,9 +4,12 @@
 
 import { crc32 } from 'node:zlib';
 import { signSas } from '#src/http/auth/sign.js';
+import { remote } from '#src/server/admin/client.js';
+import { dataFolder } from '#src/server/data-folder.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
 import { type Contender, compare, Loader, type Score } from './loader.js';
 import type { Bench, Size } from './main.js';
+import { messageCycles } from './message-cycles.js';
 import { startAzurite, startBare, startLazuli, type Target } from './targets.js';
 
 export type Service = 'blob' | 'queue' | 'table';
@@ -42,6 +45,26 @@ const block = ['x-ms-blob-type: BlockBlob'];
 
 const few = [1, 16, 64];
 const four = [4];
+const sixteen = [16];
+
+const multipart = ['Content-Type: multipart/mixed; boundary=batch', 'Accept: application/json'];
+/** 100 inserts in one transaction. */
+const batch = [
+  '--batch\r\nContent-Type: multipart/mixed; boundary=changes\r\n',
+  ...Array.from({ length: 100 }, (_, at) =>
+    [
+      '--changes\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n',
+      `POST http://127.0.0.1/${developmentAccount.name}/bench HTTP/1.1`,
+      'Content-Type: application/json\r\nAccept: application/json;odata=minimalmetadata',
+      'Prefer: return-no-content\r\nDataServiceVersion: 3.0\r\n',
+      `{"PartitionKey":"b{nnnnnnnnnn}","RowKey":"${at}","text":"${'x'.repeat(100)}"}`,
+    ].join('\r\n'),
+  ),
+  '--changes--\r\n--batch--\r\n',
+].join('\r\n');
+/** The same twice, so that one can have an index. */
+const scanned = `{"PartitionKey":"p","RowKey":"{iiii}","text":"${'x'.repeat(100)}","plain":"{iiii}","indexed":"{iiii}"}`;
+const filtered = (property: string) => `/scan()?$filter=${property}%20eq%20%27{iiii}%27`;
 
 // biome-ignore format: a table
 const works: readonly Work[] = [
@@ -51,6 +74,10 @@ const works: readonly Work[] = [
   { name: 'Get Messages',    service: 'queue', method: 'GET',  path: '/full/messages?visibilitytimeout=10',              connections: few, aims: [200, 200] },
   { name: 'Insert Entity',   service: 'table', method: 'POST', path: '/bench', headers: noEcho, body: entity('{nnnnnnnnnn}'), connections: few, aims: [4, 8] },
   { name: 'point query',     service: 'table', method: 'GET',  path: "/bench(PartitionKey='p',RowKey='get{iiii}')", headers: json, connections: few, aims: [8, 8] },
+  { name: 'batch of 100',    service: 'table', method: 'POST', path: '/$batch', headers: multipart, body: batch,           connections: sixteen, aims: [] },
+  { name: 'page of 1,000',   service: 'table', method: 'GET',  path: '/scan()?$top=1000', headers: json,                  connections: sixteen, aims: [] },
+  { name: 'filter',          service: 'table', method: 'GET',  path: filtered('plain'), headers: json,                    connections: sixteen, aims: [] },
+  { name: 'filter, index',   service: 'table', method: 'GET',  path: filtered('indexed'), headers: json,                  connections: sixteen, aims: [] },
   { name: 'Get Blob, 4 MiB', service: 'blob',  method: 'GET',  path: '/bench/4m',                               bytes: largeBytes, connections: four, aims: [], bare: 60 },
   { name: 'Put Blob, 4 MiB', service: 'blob',  method: 'PUT',  path: '/bench/{iiii}4m', headers: block, body: large, bytes: largeBytes, connections: four, aims: [], bare: 55 },
 ];
@@ -100,6 +127,10 @@ export function servicesBench(only?: Service, told?: (row: Row) => void): Bench 
         told?.(aimed);
         print(shown(aimed));
       }
+    }
+    if (chosen.some(({ service }) => service === 'queue')) {
+      const path = `/${developmentAccount.name}/cycle`;
+      await messageCycles(size, azurite ? [ours, azurite] : [ours], { path, sas, body: message }, print);
     }
     return crc32(chosen.map(({ name }) => name).join()).toString(16);
   };
@@ -193,6 +224,7 @@ async function prepare(loader: Loader, target: Target, size: Size, chosen: reado
   if (uses('queue')) {
     await send({ service: 'queue', method: 'PUT', path: '/bench' });
     await send({ service: 'queue', method: 'PUT', path: '/full' });
+    await send({ service: 'queue', method: 'PUT', path: '/cycle' });
     // So many that none of them runs dry. Azurite is slower the more there are: it gets fewer.
     const messages = size === 'small' ? 500 : target.name === 'Lazuli' ? 100_000 : 5_000;
     await send({ service: 'queue', method: 'POST', path: '/full/messages', body: message }, messages);
@@ -201,5 +233,15 @@ async function prepare(loader: Loader, target: Target, size: Size, chosen: reado
     const post = { service: 'table', method: 'POST', headers: json } as const;
     await send({ ...post, path: '/Tables', body: '{"TableName":"bench"}' });
     await send({ ...post, path: '/bench', body: entity('get{iiii}') }, stored);
+    await send({ ...post, path: '/Tables', body: '{"TableName":"scan"}' });
+    await send({ ...post, path: '/scan', body: scanned }, stored * 4);
+    if (target.name === 'Lazuli') {
+      const admin = await remote(dataFolder(target.folder));
+      await admin?.call('PUT', '/api/table-index', {
+        account: developmentAccount.name,
+        table: 'scan',
+        property: 'indexed',
+      });
+    }
   }
 }
