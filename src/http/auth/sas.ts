@@ -29,6 +29,8 @@ export interface SasKeys {
 
 export class SasVerifier {
   readonly #verified: Recent<string, { sas: VerifiedSas; keys: readonly Buffer[] }>;
+  /** Of the last request: who works with one token for the account sends the same query again and again. */
+  #last: (Named & { readonly name: string }) | undefined;
 
   constructor(remembered = 2048) {
     this.#verified = new Recent(remembered);
@@ -36,7 +38,7 @@ export class SasVerifier {
 
   /** 403 `AuthenticationFailed` unless the token is whole and signed. */
   verify(request: SasRequest, keys: SasKeys): VerifiedSas {
-    const name = nameOf(request);
+    const name = this.#nameOf(request);
     const known = name === undefined ? undefined : this.#verified.get(name);
     if (known !== undefined && sameKeys(known.keys, keysFor(known.sas.token, keys))) return known.sas;
 
@@ -45,7 +47,19 @@ export class SasVerifier {
     if (name !== undefined) this.#verified.set(name, { sas, keys: keysFor(token, keys) });
     return sas;
   }
+
+  #nameOf(request: SasRequest): string | undefined {
+    const { query, service, account } = request;
+    const last = this.#last;
+    if (last?.query === query && last.account === account && last.service === service) return last.name;
+    const name = nameOf(request);
+    if (name !== undefined && query.has('ss')) this.#last = { query, service, account, name };
+    return name;
+  }
 }
+
+/** What the name of a token for the account is made of; a query that is the same is the same object (uri.ts). */
+type Named = Pick<SasRequest, 'query' | 'service' | 'account'>;
 
 /** Not all of a token is signed, and what is remembered must stay small. */
 const longestName = 2048;

@@ -106,18 +106,23 @@ export function createGuardsOf(
 
 /** The `x-ms-blob-` properties that a request sets; a text that is empty sets nothing. */
 export function contentHeadersOf(call: Call): ContentHeaders {
-  const text = (name: string) => call.header(`x-ms-blob-${name}`) || undefined;
-  const headers: Record<string, string | Uint8Array | undefined> = {
-    type: text('content-type'),
-    encoding: text('content-encoding'),
-    language: text('content-language'),
-    disposition: text('content-disposition'),
-    cacheControl: text('cache-control'),
-    md5: md5Header(call, 'x-ms-blob-content-md5'),
-  };
-  for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
-  return headers as ContentHeaders;
+  const headers: { -readonly [Name in keyof ContentHeaders]: ContentHeaders[Name] } = {};
+  for (const [field, name] of contentFields) {
+    const text = call.header(name);
+    if (text) headers[field] = text;
+  }
+  const md5 = md5Header(call, 'x-ms-blob-content-md5');
+  if (md5 !== undefined) headers.md5 = md5;
+  return headers;
 }
+
+const contentFields = [
+  ['type', 'x-ms-blob-content-type'],
+  ['encoding', 'x-ms-blob-content-encoding'],
+  ['language', 'x-ms-blob-content-language'],
+  ['disposition', 'x-ms-blob-content-disposition'],
+  ['cacheControl', 'x-ms-blob-cache-control'],
+] as const;
 
 export const usualType = 'application/octet-stream';
 

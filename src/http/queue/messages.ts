@@ -1,6 +1,6 @@
 // Messages on the wire.
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { formatHttpDate } from '../../base/times.js';
 import { invalidParameter, StorageError } from '../../services/common/errors.js';
 import * as messages from '../../services/queue/messages.js';
@@ -29,7 +29,7 @@ const bodyOnPut = '2016-05-31';
 const waitHeader = 'x-lazuli-wait';
 const longestWait = 20;
 
-const newNonce = () => randomBytes(4).readUInt32BE(0);
+const newNonce = () => randomInt(2 ** 32);
 
 export async function putMessage(call: Call, { store }: QueueService): Promise<Answer> {
   const ttl = timeToLive(call);

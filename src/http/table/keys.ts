@@ -31,7 +31,10 @@ export function entityPath(table: string, { partitionKey, rowKey }: EntityKey): 
   return `${table}(PartitionKey='${encodeKeyText(partitionKey)}',RowKey='${encodeKeyText(rowKey)}')`;
 }
 
+const plain = /^[\w.~-]*$/;
+
 function encodeKeyText(text: string): string {
+  if (plain.test(text)) return text;
   return encodeURIComponent(wellFormed(text).replaceAll("'", "''"));
 }
 

@@ -315,6 +315,7 @@ export function isPremium(store: BlobStore, [account]: ContainerKey): boolean {
 
 /** The lease that a record without one has is available, and is not stored. */
 export function withLease<Record extends { readonly lease?: Lease }>(record: Record, lease: Lease): Record {
+  if (record.lease === undefined && lease.state === 'available') return record;
   const { lease: _, ...rest } = record;
   return (lease.state === 'available' ? rest : { ...rest, lease }) as Record;
 }
