@@ -1,15 +1,16 @@
-// Many at once: of those that exclude each other exactly one wins, and of those that do not every one counts.
+// Many at once: of those that exclude each other exactly one wins, and of those that do not every one counts. All of it
+// on a server that has nothing else to do, and on one that is busy with others.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { given, header, leaseA, leaseB } from '../../support/given.js';
+import { Container, type Given, given, header, leaseA, leaseB, type State } from '../../support/given.js';
 import { gives } from '../../support/server.js';
 import type { WireAnswer } from '../../support/wire.js';
 
 const many = 100;
 
-async function race(ask: (index: number) => Promise<WireAnswer>): Promise<WireAnswer[]> {
+async function together(ask: (index: number) => Promise<WireAnswer>): Promise<WireAnswer[]> {
   return Promise.all(Array.from({ length: many }, (_, index) => ask(index)));
 }
 
@@ -23,26 +24,65 @@ function tally(answers: readonly WireAnswer[]): Record<string, number> {
   return counts;
 }
 
-test('of many that create a blob if it is not there, one does', async (t) => {
-  const { blob } = await given(t);
-  const answers = await race((index) => blob.upload(`v${index}`, { 'If-None-Match': '*' }));
+/** Others who write, read and list, until they are told that it is over. */
+class Load {
+  #isOver = false;
+  #working: Promise<void>[] = [];
+
+  begin({ server }: Given): void {
+    const container = new Container(server, 'others');
+    this.#working = Array.from({ length: 12 }, (_, worker) => this.#work(container, worker));
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#working);
+  }
+
+  async #work(container: Container, worker: number): Promise<void> {
+    await container.create();
+    for (let count = 0; !this.#isOver; count++) {
+      const blob = container.blob(`${worker} ${count % 20}`);
+      await gives(blob.upload('x'.repeat((count % 4) * 6000)), 201);
+      await gives(blob.get(), 200);
+      if (count % 5 === 0) await gives(container.list(), 200);
+    }
+  }
+}
+
+function race(name: string, run: (given: (state?: State) => Promise<Given>) => Promise<void>): void {
+  test(name, (t) => run((state) => given(t, state)));
+  test(`${name}, under load`, (t) => {
+    const load = new Load();
+    t.after(() => load.end()); // before the server stops
+    return run(async (state) => {
+      const found = await given(t, state);
+      load.begin(found);
+      return found;
+    });
+  });
+}
+
+race('of many that create a blob if it is not there, one does', async (given) => {
+  const { blob } = await given();
+  const answers = await together((index) => blob.upload(`v${index}`, { 'If-None-Match': '*' }));
   assert.deepEqual(tally(answers), { '201': 1, '409 BlobAlreadyExists': many - 1 });
   const winner = answers.findIndex(({ status }) => status === 201);
   assert.equal(await blob.text(), `v${winner}`);
 });
 
-test('of many that create it with blocks if it is not there, one does', async (t) => {
-  const { blob } = await given(t);
+race('of many that create it with blocks if it is not there, one does', async (given) => {
+  const { blob } = await given();
   await gives(blob.putBlock('a', 'one'), 201);
-  const answers = await race(() => blob.commit(['Uncommitted a'], { 'If-None-Match': '*' }));
+  const answers = await together(() => blob.commit(['Uncommitted a'], { 'If-None-Match': '*' }));
   assert.deepEqual(tally(answers), { '201': 1, '409 BlobAlreadyExists': many - 1 });
 });
 
-test('of many that update what they have read, one does, round by round', async (t) => {
-  const { blob } = await given(t, { content: 'v0' });
+race('of many that update what they have read, one does, round by round', async (given) => {
+  const { blob } = await given({ content: 'v0' });
   for (let round = 0; round < 3; round++) {
     const etag = await blob.etag();
-    const answers = await race((index) => blob.upload(`v${index}`, { 'If-Match': etag }));
+    const answers = await together((index) => blob.upload(`v${index}`, { 'If-Match': etag }));
     assert.deepEqual(tally(answers), { '201': 1, '412 ConditionNotMet': many - 1 });
     const winner = answers.findIndex(({ status }) => status === 201);
     assert.equal(await blob.text(), `v${winner}`);
@@ -50,25 +90,27 @@ test('of many that update what they have read, one does, round by round', async 
   }
 });
 
-test('of many that acquire a lease, one does; with one id, all do', async (t) => {
-  const { blob, container } = await given(t, { content: 'v1' });
+race('of many that acquire a lease, one does; with one id, all do', async (given) => {
+  const { blob, container } = await given({ content: 'v1' });
   for (const resource of [blob, container]) {
-    const answers = await race(() => resource.acquire(60, randomUUID()));
+    const answers = await together(() => resource.acquire(60, randomUUID()));
     assert.deepEqual(tally(answers), { '201': 1, '409 LeaseAlreadyPresent': many - 1 });
     await gives(resource.lease('break', { 'x-ms-lease-break-period': '0' }), 202);
-    assert.deepEqual(tally(await race(() => resource.acquire(60))), { '201': many });
+    assert.deepEqual(tally(await together(() => resource.acquire(60))), { '201': many });
   }
 });
 
-test('of many that append at one position, one does', async (t) => {
-  const { blob } = await given(t, { type: 'AppendBlob' });
-  const answers = await race((index) => blob.append(`[${index}]`, { 'x-ms-blob-condition-appendpos': '0' }));
+race('of many that append at one position, one does', async (given) => {
+  const { blob } = await given({ type: 'AppendBlob' });
+  const answers = await together((index) =>
+    blob.append(`[${index}]`, { 'x-ms-blob-condition-appendpos': '0' }),
+  );
   assert.deepEqual(tally(answers), { '201': 1, '412 AppendPositionConditionNotMet': many - 1 });
 });
 
-test('of many that append, every one counts and lands where it was told', async (t) => {
-  const { blob } = await given(t, { type: 'AppendBlob' });
-  const answers = await race((index) => blob.append(`[${String(index).padStart(3, '0')}]`));
+race('of many that append, every one counts and lands where it was told', async (given) => {
+  const { blob } = await given({ type: 'AppendBlob' });
+  const answers = await together((index) => blob.append(`[${String(index).padStart(3, '0')}]`));
   assert.deepEqual(tally(answers), { '201': many });
   const text = await blob.text();
   assert.equal(text.length, many * 5);
@@ -79,16 +121,18 @@ test('of many that append, every one counts and lands where it was told', async 
   assert.equal(header(await blob.head(), 'x-ms-blob-committed-block-count'), String(many));
 });
 
-test('many blocks come in side by side', async (t) => {
-  const { blob } = await given(t);
+race('many blocks come in side by side', async (given) => {
+  const { blob } = await given();
   const id = (index: number) => String(index).padStart(3, '0');
-  assert.deepEqual(tally(await race((index) => blob.putBlock(id(index), `<${id(index)}>`))), { '201': many });
+  assert.deepEqual(tally(await together((index) => blob.putBlock(id(index), `<${id(index)}>`))), {
+    '201': many,
+  });
   await gives(blob.commit(Array.from({ length: many }, (_, index) => `Latest ${id(index)}`)), 201);
   assert.equal(await blob.text(), Array.from({ length: many }, (_, index) => `<${id(index)}>`).join(''));
 });
 
-test('a snapshot and a delete: whichever comes first, nothing is half there', async (t) => {
-  const { container } = await given(t);
+race('a snapshot and a delete: whichever comes first, nothing is half there', async (given) => {
+  const { container } = await given();
   await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
       const blob = container.blob(`b${index}`);
@@ -106,23 +150,26 @@ test('a snapshot and a delete: whichever comes first, nothing is half there', as
   );
 });
 
-test('a put and the deletion of its container: it lands before it, or is told that there is none', async (t) => {
-  const { container, server } = await given(t);
-  for (let round = 0; round < 5; round++) {
-    const puts = Array.from({ length: 30 }, (_, index) =>
-      container.blob(`b${index}`).upload('x'.repeat(index * 300)),
-    );
-    const [deleted, ...answers] = await Promise.all([container.delete(), ...puts]);
-    assert.equal(deleted?.status, 202);
-    for (const answer of answers) assert.ok(answer.status === 201 || answer.status === 404, answer.text);
-    await gives(container.create(), 201);
-    assert.deepEqual(await container.names(), [], 'nothing of the old one is in the new one');
-  }
-  await server.running.sweep();
-});
+race(
+  'a put and the deletion of its container: it lands before it, or is told that there is none',
+  async (given) => {
+    const { container, server } = await given();
+    for (let round = 0; round < 5; round++) {
+      const puts = Array.from({ length: 30 }, (_, index) =>
+        container.blob(`b${index}`).upload('x'.repeat(index * 300)),
+      );
+      const [deleted, ...answers] = await Promise.all([container.delete(), ...puts]);
+      assert.equal(deleted?.status, 202);
+      for (const answer of answers) assert.ok(answer.status === 201 || answer.status === 404, answer.text);
+      await gives(container.create(), 201);
+      assert.deepEqual(await container.names(), [], 'nothing of the old one is in the new one');
+    }
+    await server.running.sweep();
+  },
+);
 
-test('readers see the old or the new, whole and with its ETag', async (t) => {
-  const { blob } = await given(t, { content: Buffer.alloc(20_000, 'a') });
+race('readers see the old or the new, whole and with its ETag', async (given) => {
+  const { blob } = await given({ content: Buffer.alloc(20_000, 'a') });
   const etags = new Map([[await blob.etag(), 'a']]);
   let writing = true;
   const writes = (async () => {
@@ -149,8 +196,8 @@ test('readers see the old or the new, whole and with its ETag', async (t) => {
   }
 });
 
-test('a write under a lease that was broken meanwhile is refused when it commits', async (t) => {
-  const { blob, server } = await given(t, { content: 'v1', leasedSeconds: 60 });
+race('a write under a lease that was broken meanwhile is refused when it commits', async (given) => {
+  const { blob, server } = await given({ content: 'v1', leasedSeconds: 60 });
   const headers = { 'x-ms-blob-type': 'BlockBlob', 'x-ms-lease-id': leaseA, 'Content-Length': '10000' };
   const wire = await server.begin({ method: 'PUT', path: blob.path, headers });
   wire.send('x'.repeat(5000));
@@ -162,8 +209,8 @@ test('a write under a lease that was broken meanwhile is refused when it commits
   assert.equal(await blob.text(), 'v1');
 });
 
-test('a client that breaks off leaves nothing behind', async (t) => {
-  const { blob, container, server } = await given(t, { content: 'v1' });
+race('a client that breaks off leaves nothing behind', async (given) => {
+  const { blob, container, server } = await given({ content: 'v1' });
   for (const path of [blob.path, container.blob('new').path]) {
     const headers = { 'x-ms-blob-type': 'BlockBlob', 'Content-Length': '100000' };
     const wire = await server.begin({ method: 'PUT', path, headers });
