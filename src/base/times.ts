@@ -61,8 +61,18 @@ export function parseIsoTime(text: string): IsoTime | undefined {
 
 /** `2030-01-01T12:00:00.1234567Z`: always seven digits. */
 export function formatIsoTime({ ms, ticks }: IsoTime): string {
-  return `${new Date(ms).toISOString().slice(0, -1)}${String(ticks).padStart(4, '0')}Z`;
+  const second = Math.floor(ms / 1000);
+  if (second !== lastIsoSecond) {
+    lastIsoSecond = second;
+    lastIsoText = new Date(second * 1000).toISOString().slice(0, -'.000Z'.length);
+  }
+  const fraction = (ms - second * 1000) * 10_000 + ticks;
+  return `${lastIsoText}.${String(fraction).padStart(7, '0')}Z`;
 }
+
+/** Many that are told together lie in one second. */
+let lastIsoSecond = Number.NaN;
+let lastIsoText = '';
 
 function utc(year: number, month: number, day: number, clock: readonly number[]): number | undefined {
   const [hour = 0, minute = 0, second = 0] = clock;

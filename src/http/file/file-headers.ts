@@ -19,8 +19,15 @@ export const encryptedRequest = ['x-ms-request-server-encrypted', 'true'] as con
 
 /** `2021-07-05T01:36:57.0788027Z`. */
 export function timeText(ticks: Ticks): string {
-  return formatIsoTime({ ms: msOf(ticks), ticks: Number(((ticks % ticksPerMs) + ticksPerMs) % ticksPerMs) });
+  if (ticks === lastTicks) return lastText;
+  lastTicks = ticks;
+  lastText = formatIsoTime({ ms: msOf(ticks), ticks: Number(ticks % ticksPerMs) });
+  return lastText;
 }
+
+/** The times of a file are often the same. */
+let lastTicks: Ticks = -1n;
+let lastText = '';
 
 export function smbHeaders(entry: Entry, version: Version): string[] {
   if (version < '2019-02-02') return [];

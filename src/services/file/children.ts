@@ -20,9 +20,9 @@ export function children(
   tx: Transaction,
   view: View,
   options: ChildrenOptions,
-): AsyncIterable<Entry> {
+): AsyncIterable<readonly [key: unknown, entry: Entry]> {
   return view.snapshot === undefined
-    ? currentChildren(store, tx, view, options)
+    ? store.entries.entries(tx, rangeOf(view, options))
     : oldChildren(store, tx, view, view.snapshot, options);
 }
 
@@ -37,15 +37,6 @@ function rangeOf({ share }: View, { directory, prefix, from, after, pageSize }: 
   };
 }
 
-async function* currentChildren(
-  store: FileStore,
-  tx: Transaction,
-  view: View,
-  options: ChildrenOptions,
-): AsyncGenerator<Entry> {
-  for await (const [, entry] of store.entries.entries(tx, rangeOf(view, options))) yield entry;
-}
-
 /** Current entries that are old enough, and those of the history: one of them at most for each name. */
 async function* oldChildren(
   store: FileStore,
@@ -53,7 +44,7 @@ async function* oldChildren(
   view: View,
   snapshot: number,
   options: ChildrenOptions,
-): AsyncGenerator<Entry> {
+): AsyncGenerator<readonly [key: unknown, entry: Entry]> {
   const { after, ...rest } = rangeOf(view, options);
   const behind = after === undefined ? rest : { ...rest, from: after };
   const current = store.entries.entries(tx, behind)[Symbol.asyncIterator]();
@@ -66,7 +57,7 @@ async function* oldChildren(
     const [key, entry] = step.value;
     const until = isCurrent ? Number.POSITIVE_INFINITY : (key[3] as number);
     const passed = after !== undefined && key[2].text === after[2].text;
-    if (entry.epoch <= snapshot && snapshot <= until && !passed) yield entry;
+    if (entry.epoch <= snapshot && snapshot <= until && !passed) yield [key, entry];
     if (isCurrent) now = await current.next();
     else then = await history.next();
   }

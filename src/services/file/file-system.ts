@@ -9,13 +9,15 @@ export type Ticks = bigint;
 
 export const ticksPerMs = 10_000n;
 const ticksTo1970 = 116_444_736_000_000_000n;
+const msTo1970 = 11_644_473_600_000;
 
 export function ticksOf(ms: number): Ticks {
   return BigInt(Math.floor(ms * 10_000)) + ticksTo1970;
 }
 
+/** The whole milliseconds, also before 1970. */
 export function msOf(ticks: Ticks): number {
-  return Number((ticks - ticksTo1970) / ticksPerMs);
+  return Number(ticks / ticksPerMs) - msTo1970;
 }
 
 export interface FileNode {

@@ -42,7 +42,7 @@ export function listDirectory(
     const pageSize = Math.min(max + 1, 1000);
     const options = { directory: directory.id, prefix, from: marker, pageSize };
     let next: string | undefined;
-    for await (const entry of children(store, tx, view, options)) {
+    for await (const [, entry] of children(store, tx, view, options)) {
       if (opens.isDeletePending(volume, BigInt(entry.id))) continue;
       if (entries.length === max) {
         next = fold(entry.name);

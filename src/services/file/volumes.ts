@@ -112,7 +112,7 @@ class ShareVolume implements Volume {
     return this.#run(async (tx, view) => {
       const options = { directory: Number(directory), prefix: '', after, pageSize: Math.min(limit, 1000) };
       const found: FileNode[] = [];
-      for await (const entry of children(this.#store, tx, view, options)) {
+      for await (const [, entry] of children(this.#store, tx, view, options)) {
         found.push(await nodeOf(this.#store, tx, view, entry));
         if (found.length >= limit) break;
       }

@@ -112,3 +112,19 @@ test('a snapshot cannot be changed', async (t) => {
   await refuses(file.put(`comp=properties&${query}`), 400, 'InvalidQueryParameterValue');
   await refuses(file.put(`comp=lease&${query}`), 400, 'InvalidQueryParameterValue');
 });
+
+for (const time of [
+  '1601-01-01T00:00:00.0000000Z',
+  '1601-01-01T00:00:00.0000001Z',
+  '1969-12-31T23:59:59.9999999Z',
+  '1969-12-31T23:59:59.9990000Z',
+  '1970-01-01T00:00:00.0000001Z',
+  '2021-07-05T01:36:57.0788027Z',
+  '9999-12-31T23:59:59.9999999Z',
+]) {
+  test(`the time ${time} is kept to 100 ns`, async (t) => {
+    const { file } = await given(t, { file: 'a.txt' });
+    await gives(file.setProperties({ 'x-ms-file-creation-time': time }), 200);
+    assert.equal(header(await gives(file.head(), 200), 'x-ms-file-creation-time'), time);
+  });
+}
