@@ -32,14 +32,18 @@ export interface WireAddress {
 /** One connection. Answers come in the order in which the requests were sent. */
 export class Wire {
   readonly #socket: Socket;
-  #received = Buffer.alloc(0);
+  #received: Buffer = Buffer.alloc(0);
+  /** What came after that: put together once it is looked at. */
+  #late: Buffer[] = [];
+  #length = 0;
   #isClosed = false;
   #wake: (() => void) | undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (chunk) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#late.push(chunk);
+      this.#length += chunk.length;
       this.#wake?.();
     });
     socket.on('close', () => {
@@ -95,7 +99,7 @@ export class Wire {
   /** Resolves when the other side has closed; what came until then and was not read. */
   async closed(): Promise<string> {
     while (!this.#isClosed) await this.#more();
-    return this.#received.toString('latin1');
+    return this.#gathered().toString('latin1');
   }
 
   /** Ends what we send; the other side may still answer. */
@@ -139,11 +143,11 @@ export class Wire {
     if (headers.get('transfer-encoding') === 'chunked') return await this.#chunks();
     const length = headers.get('content-length');
     if (length !== undefined) {
-      while (this.#received.length < Number(length)) await this.#moreOrFail();
+      while (this.#length < Number(length)) await this.#moreOrFail();
       return this.#cut(Number(length));
     }
     while (!this.#isClosed) await this.#more();
-    return this.#cut(this.#received.length);
+    return this.#cut(this.#length);
   }
 
   async #chunks(): Promise<Buffer> {
@@ -151,7 +155,7 @@ export class Wire {
     while (true) {
       const end = await this.#find('\r\n');
       const length = Number.parseInt(this.#cut(end + 2).toString('latin1'), 16);
-      while (this.#received.length < length + 2) await this.#moreOrFail();
+      while (this.#length < length + 2) await this.#moreOrFail();
       chunks.push(this.#cut(length));
       this.#cut(2);
       if (length === 0) return Buffer.concat(chunks);
@@ -160,21 +164,27 @@ export class Wire {
 
   async #find(text: string): Promise<number> {
     while (true) {
-      const at = this.#received.indexOf(text, 0, 'latin1');
+      const at = this.#gathered().indexOf(text, 0, 'latin1');
       if (at >= 0) return at;
       await this.#moreOrFail();
     }
   }
 
   #cut(length: number): Buffer {
-    const head = this.#received.subarray(0, length);
-    this.#received = this.#received.subarray(length);
-    return head;
+    const received = this.#gathered();
+    this.#received = received.subarray(length);
+    this.#length = this.#received.length;
+    return received.subarray(0, length);
+  }
+
+  #gathered(): Buffer {
+    if (this.#late.length > 0) this.#received = Buffer.concat([this.#received, ...this.#late.splice(0)]);
+    return this.#received;
   }
 
   async #moreOrFail(): Promise<void> {
     if (this.#isClosed)
-      throw new Error(`the connection was closed after: ${this.#received.toString('latin1', 0, 500)}`);
+      throw new Error(`the connection was closed after: ${this.#gathered().toString('latin1', 0, 500)}`);
     await this.#more();
   }
 
