@@ -319,7 +319,7 @@ export class Connection {
     this.socket.destroy();
     this.cancelAll(undefined);
     for (const end of [...this.#pauses]) end();
-    for (const session of [...this.sessions.values()]) this.server.track(endSession(this, session));
+    for (const session of [...this.sessions.values()]) this.server.track(endSession(this, session, true));
     this.server.forget(this);
   }
 }

@@ -3,6 +3,7 @@
 import type { Volume } from '../services/file/file-system.js';
 import type { OpenHandle } from '../services/file/opens.js';
 import type { Listing } from './commands/query-directory.js';
+import type { Durability } from './durables.js';
 import type { Pipe } from './pipes/pipe.js';
 import type { Tree } from './session.js';
 import type { Watch } from './watches.js';
@@ -21,6 +22,10 @@ export interface FileOpen {
   position: bigint;
   /** Times that writing through this handle leaves alone. */
   frozen: { written: boolean; changed: boolean };
+  /** How it is kept if its connection is lost. */
+  readonly durability: Durability | undefined;
+  /** Of a durable handle: the number of the last LOCK under each index, so that one sent again is not done again. */
+  readonly lockSequences: Map<number, number>;
   listing: Listing | undefined;
   /** What it watches for changes, from its first CHANGE_NOTIFY on. */
   watch: Watch | undefined;

@@ -10,6 +10,7 @@ import type { Accounts } from './auth/authentication.js';
 import { FailedLogons } from './auth/failed-logons.js';
 import { Connection } from './connection.js';
 import type { CipherName, Dialect } from './crypto/keys.js';
+import { Durables } from './durables.js';
 import { type SmbLimits, smbLimits } from './limits.js';
 import type { Session } from './session.js';
 import type { Status } from './status.js';
@@ -62,6 +63,7 @@ export interface ServerContext extends Omit<Required<SmbOptions>, 'settings' | '
   readonly sessions: Map<bigint, { session: Session; connection: Connection }>;
   readonly failedLogons: FailedLogons;
   readonly watches: Watches;
+  readonly durables: Durables;
   countFailure(status: Status): void;
   /** Work that `close` waits for. */
   track(work: Promise<void>): void;
@@ -86,6 +88,7 @@ export class SmbServer {
       sessions: new Map(),
       failedLogons: new FailedLogons(),
       watches: new Watches(),
+      durables: new Durables(),
       countFailure: (status) => void this.#failures.set(status, (this.#failures.get(status) ?? 0) + 1),
       track: (work) => this.#track(work),
       forget: (connection) => void this.#connections.delete(connection),
@@ -141,6 +144,8 @@ export class SmbServer {
     trees: number;
     opens: number;
     watches: number;
+    /** Handles without a connection, which wait for their clients. */
+    durables: number;
     failures: ReadonlyMap<Status, number>;
   }> {
     const sessions = [...this.#context.sessions.values()].map(({ session }) => session);
@@ -150,6 +155,7 @@ export class SmbServer {
       trees: sessions.reduce((sum, { trees }) => sum + trees.size, 0),
       opens: sessions.reduce((sum, { opens }) => sum + opens.size, 0),
       watches: this.#context.watches.count,
+      durables: this.#context.durables.count,
       failures: this.#failures,
     };
   }
@@ -159,6 +165,7 @@ export class SmbServer {
     this.#context.listeners.delete(this.#tell);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const connection of [...this.#connections]) connection.close();
+    this.#context.durables.endAll(this.#context);
     while (this.#work.size > 0) await Promise.all(this.#work);
     await closed;
   }

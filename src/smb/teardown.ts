@@ -13,6 +13,7 @@ import type { Session } from './session.js';
 export async function closeOpen(server: ServerContext, session: Session, open: Open): Promise<void> {
   if (!session.opens.delete(open.id)) return;
   if (open.kind !== 'file') return;
+  server.durables.forget(open);
   if (open.watch) server.watches.remove(open.volume.id, open.watch);
   await closeHandle(server, open.volume, open.handle);
 }
@@ -41,13 +42,20 @@ export async function endTree(server: ServerContext, session: Session, treeId: n
   );
 }
 
-export async function endSession(connection: Connection, session: Session): Promise<void> {
+/** Ends a session and closes what it has open. `lost`: durable handles wait for their client to come back. */
+export async function endSession(connection: Connection, session: Session, lost = false): Promise<void> {
+  const { server } = connection;
   session.ended = true;
   connection.sessions.delete(session.id);
-  connection.server.sessions.delete(session.id);
+  server.sessions.delete(session.id);
   session.trees.clear();
-  await closeOpens(connection.server, session, [...session.opens.values()]);
+  if (lost) {
+    for (const open of [...session.opens.values()]) {
+      if (open.kind === 'file') server.durables.keep(server, session, open);
+    }
+  }
+  await closeOpens(server, session, [...session.opens.values()]);
   connection.cancelAll(session);
   // Whoever logged off may stay a while; whoever never logged on has its first time limit still.
-  if (session.secured && connection.sessions.size === 0) connection.expect(connection.server.limits.idleMs);
+  if (session.secured && connection.sessions.size === 0) connection.expect(server.limits.idleMs);
 }

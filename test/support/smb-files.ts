@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { allAccess, share as shareMode } from '#src/services/file/access.js';
 import { type Status, statuses } from '#src/smb/status.js';
+import { makeCreateContexts } from '#src/smb/wire/create-contexts.js';
 import * as wire from '#src/smb/wire/files.js';
-import type { Command } from '#src/smb/wire/header.js';
+import { type Command, flags } from '#src/smb/wire/header.js';
 import { headerSize, utf16 } from '#src/smb/wire/struct.js';
 import { type Answer, SmbClient } from './smb-client.js';
 
@@ -18,12 +19,17 @@ export interface OpenOptions {
   readonly disposition?: keyof typeof dispositions;
   readonly oplock?: keyof typeof oplocks;
   readonly deleteOnClose?: boolean;
+  readonly contexts?: readonly (readonly [string, Buffer])[];
+  /** It was sent before. */
+  readonly replay?: boolean;
+  /** It is told to wait first. */
+  readonly waits?: boolean;
 }
 
 /** A client that is logged on and has the share `files`. */
-export async function connectSmb(port: number): Promise<SmbClient> {
+export async function connectSmb(port: number, dialect = 0x0210): Promise<SmbClient> {
   const client = await SmbClient.connect(port);
-  await client.negotiate();
+  await client.negotiate([dialect]);
   assert.equal(statusOf(await client.logOn()), 'SUCCESS');
   assert.equal(statusOf(await client.connectTree()), 'SUCCESS');
   return client;
@@ -46,9 +52,9 @@ export function tryOpen(
     shareAccess: options.share ?? shareMode.all,
     disposition: dispositions[options.disposition ?? 'open'],
     options: options.deleteOnClose ? deleteOnClose : 0,
-    ...{ name: utf16(name), contexts: Buffer.alloc(0) },
+    ...{ name: utf16(name), contexts: makeCreateContexts(options.contexts ?? []) },
   });
-  return client.request('create', request);
+  return client.request('create', request, options.replay ? { flags: flags.replay } : {});
 }
 
 export async function openSmb(
@@ -56,21 +62,29 @@ export async function openSmb(
   name: string,
   options: OpenOptions = {},
 ): Promise<SmbHandle> {
-  const answer = await tryOpen(client, name, options);
-  assert.equal(statusOf(answer), 'SUCCESS', name);
+  const first = await tryOpen(client, name, options);
+  if (options.waits) assert.equal(statusOf(first), 'PENDING');
+  const answer = options.waits ? await client.answer() : first;
   assert.ok(answer);
-  const { fileId, oplockLevel } = wire.createResponse.read(answer.message);
+  const handle = openedSmb(client, answer);
+  const { oplockLevel } = wire.createResponse.read(answer.message);
   assert.equal(oplockLevel, oplocks[options.oplock ?? 'none']);
-  return new SmbHandle(client, fileId);
+  return handle;
+}
+
+export function openedSmb(client: SmbClient, answer: Answer | undefined): SmbHandle {
+  assert.equal(statusOf(answer), 'SUCCESS');
+  assert.ok(answer);
+  return new SmbHandle(client, wire.createResponse.read(answer.message).fileId);
 }
 
 export class SmbHandle {
   readonly #client: SmbClient;
-  readonly #fileId: Buffer;
+  readonly fileId: Buffer;
 
   constructor(client: SmbClient, fileId: Buffer) {
     this.#client = client;
-    this.#fileId = Buffer.from(fileId);
+    this.fileId = Buffer.from(fileId);
   }
 
   async #ask(command: Command, body: Buffer): Promise<Status | 'closed'> {
@@ -81,7 +95,7 @@ export class SmbHandle {
     const answer = await this.#client.request(
       'read',
       wire.readRequest.make({
-        ...{ padding: 80, flags: 0, length, offset: BigInt(offset), fileId: this.#fileId, minimumCount: 0 },
+        ...{ padding: 80, flags: 0, length, offset: BigInt(offset), fileId: this.fileId, minimumCount: 0 },
         ...{ channel: 0, remainingBytes: 0, channelOffset: 0, channelLength: 0 },
       }),
     );
@@ -92,20 +106,20 @@ export class SmbHandle {
 
   write(text: string, offset = 0): Promise<Status | 'closed'> {
     const request = wire.writeRequest.make({
-      ...{ offset: BigInt(offset), fileId: this.#fileId, flags: 0, data: Buffer.from(text) },
+      ...{ offset: BigInt(offset), fileId: this.fileId, flags: 0, data: Buffer.from(text) },
       ...{ channel: 0, remainingBytes: 0, channelOffset: 0, channelLength: 0 },
     });
     return this.#ask('write', request);
   }
 
   flush(): Promise<Status | 'closed'> {
-    return this.#ask('flush', wire.flushRequest.make({ fileId: this.#fileId }));
+    return this.#ask('flush', wire.flushRequest.make({ fileId: this.fileId }));
   }
 
   /** At once or not at all. */
   lock(offset: number, length: number, kind: 'shared' | 'exclusive' | 'unlock'): Promise<Status | 'closed'> {
     const flags = { shared: 0x11, exclusive: 0x12, unlock: 0x4 }[kind];
-    const head = wire.lockRequest.make({ lockCount: 1, lockSequence: 0, fileId: this.#fileId });
+    const head = wire.lockRequest.make({ lockCount: 1, lockSequence: 0, fileId: this.fileId });
     const range = { offset: BigInt(offset), length: BigInt(length), flags };
     return this.#ask('lock', Buffer.concat([head, wire.lockElement.make(range)]));
   }
@@ -122,13 +136,13 @@ export class SmbHandle {
   }
 
   #setInfo(infoClass: number, buffer: Buffer): Promise<Status | 'closed'> {
-    const request = { infoType: 1, infoClass, additional: 0, fileId: this.#fileId, buffer };
+    const request = { infoType: 1, infoClass, additional: 0, fileId: this.fileId, buffer };
     return this.#ask('setInfo', wire.setInfoRequest.make(request));
   }
 
   /** Asks to be told of changes below this directory; the answer comes when there is one. */
   async watch(): Promise<Status | 'closed'> {
-    const request = { flags: 1, outputLength: 4096, fileId: this.#fileId, filter: 0xfff };
+    const request = { flags: 1, outputLength: 4096, fileId: this.fileId, filter: 0xfff };
     return this.#ask('changeNotify', wire.changeNotifyRequest.make(request));
   }
 
@@ -151,15 +165,15 @@ export class SmbHandle {
     const notice = await this.#client.answer();
     assert.ok(notice);
     const { fileId, level } = wire.oplockBreak.read(notice.message);
-    assert.deepEqual(fileId, this.#fileId);
+    assert.deepEqual(fileId, this.fileId);
     return level;
   }
 
   acknowledge(level: keyof typeof oplocks): Promise<Status | 'closed'> {
-    return this.#ask('oplockBreak', wire.oplockBreak.make({ level: oplocks[level], fileId: this.#fileId }));
+    return this.#ask('oplockBreak', wire.oplockBreak.make({ level: oplocks[level], fileId: this.fileId }));
   }
 
   close(): Promise<Status | 'closed'> {
-    return this.#ask('close', wire.closeRequest.make({ flags: 0, fileId: this.#fileId }));
+    return this.#ask('close', wire.closeRequest.make({ flags: 0, fileId: this.fileId }));
   }
 }

@@ -63,7 +63,7 @@ export interface OpenHandle {
   readonly access: number;
   readonly share: number;
   deleteOnClose: boolean;
-  readonly owner: HandleOwner;
+  owner: HandleOwner;
 }
 
 export type Reserved = Readonly<
@@ -184,6 +184,17 @@ export class Opens {
 
   handle(id: bigint): OpenHandle | undefined {
     return this.#handles.get(id)?.handles.get(id);
+  }
+
+  /** Another connection serves the handle from now on, or none for a while. */
+  setOwner(id: bigint, owner: HandleOwner): void {
+    const handle = this.handle(id);
+    if (handle) handle.owner = owner;
+  }
+
+  /** The oplock or lease that a handle has a part in. */
+  cacheOf(id: bigint): Cache | undefined {
+    return this.#handles.get(id)?.caches.of(id);
   }
 
   /**

@@ -7,7 +7,7 @@ import { Refused } from '../status.js';
 import { closeOpen } from '../teardown.js';
 import { closeRequest, closeResponse, flushRequest } from '../wire/files.js';
 import { emptyBody } from '../wire/header.js';
-import { createFields } from './create.js';
+import { createFields } from './create-reply.js';
 
 const postQuery = 1;
 const nothing = {

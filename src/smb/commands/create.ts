@@ -1,17 +1,9 @@
 // CREATE: opens a file, a directory or a pipe.
 
 import { allAccess, attribute } from '../../services/file/access.js';
-import type { BreakNotice } from '../../services/file/caches.js';
 import { action, type Change, change, modified, nameChange } from '../../services/file/changes.js';
-import { type FileNode, ticksOf, type Volume } from '../../services/file/file-system.js';
-import {
-  type Disposition,
-  maximalAccess,
-  type OpenAction,
-  type OpenedFile,
-  openFile,
-} from '../../services/file/open-file.js';
-import type { HandleOwner } from '../../services/file/opens.js';
+import { ticksOf } from '../../services/file/file-system.js';
+import { type Disposition, type OpenedFile, openFile } from '../../services/file/open-file.js';
 import { type Call, type Reply, sessionOf, treeOf } from '../call.js';
 import { fileContext } from '../file-context.js';
 import { isReservedName, type ParsedPath, parsePath, readName } from '../names.js';
@@ -21,16 +13,12 @@ import { versionOf, volumeOf } from '../previous-versions.js';
 import type { Session, Tree } from '../session.js';
 import { Refused, type Status } from '../status.js';
 import { closeHandle } from '../teardown.js';
-import {
-  diskIdReply,
-  makeCreateContexts,
-  maximalAccessReply,
-  readCreateContexts,
-} from '../wire/create-contexts.js';
+import { readCreateContexts } from '../wire/create-contexts.js';
 import { createRequest, createResponse } from '../wire/files.js';
-import { allocationSize, wireId } from '../wire/info.js';
-import { cacheReply, cacheWish } from './caching.js';
-import { sendBreak } from './oplock-break.js';
+import { cacheWish } from './caching.js';
+import { type Contexts, createReply } from './create-reply.js';
+import { checkDurable, durabilityOf, durableAnswer, reconnect, replayed } from './durable.js';
+import { handleOwner } from './handle-owner.js';
 
 // biome-ignore format: a table
 export const option = {
@@ -40,7 +28,6 @@ export const option = {
 // biome-ignore format: a table
 const dispositions: readonly Disposition[] = ['supersede', 'open', 'create', 'openIf', 'overwrite', 'overwriteIf'];
 const overwriting = new Set([0, 4, 5]);
-const actions: Record<OpenAction, number> = { superseded: 0, opened: 1, created: 2, overwritten: 3 };
 
 // biome-ignore format: a table
 const generic = [
@@ -65,8 +52,12 @@ export async function create(call: Call): Promise<Reply> {
   const name = readName(request.name);
   if (tree.kind === 'pipe') return createPipe(call, session, tree, name);
   if (name.startsWith('\\')) throw new Refused('INVALID_PARAMETER');
-  check(request);
   const contexts = readCreateContexts(request.contexts);
+  checkDurable(contexts);
+  if (contexts.has('DHnC') || contexts.has('DH2C')) return reconnect(call, session, tree, contexts, name);
+  check(request);
+  const known = await replayed(call, session, contexts);
+  if (known) return known;
   if ((contexts.get('ExtA')?.length ?? 0) > 0) throw new Refused('EAS_NOT_SUPPORTED');
   return createFile(call, { request, contexts, parsed: parsePath(name), session, tree });
 }
@@ -103,7 +94,7 @@ function specificAccess(desired: number): number {
 
 interface Opening {
   readonly request: CreateFields;
-  readonly contexts: ReadonlyMap<string, Buffer>;
+  readonly contexts: Contexts;
   readonly parsed: ParsedPath;
   readonly session: Session;
   readonly tree: Extract<Tree, { kind: 'disk' }>;
@@ -142,21 +133,14 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
     ...{ kind: 'file', id, tree, volume, handle, file: node.id, directory: node.directory },
     ...{ access: opened.access, options: request.options, position: 0n },
     ...{ frozen: { written: false, changed: false }, listing: undefined, watch: undefined },
+    ...{ durability: durabilityOf(call, session, contexts, opened.cache), lockSequences: new Map() },
   };
   session.opens.set(id, open);
+  server.durables.remember(open);
   await server.watches.post(volume, openChanges(opened));
-  call.chain.fileId = fileIdBytes(id);
-  call.chain.createFailure = undefined;
-  const cache = cacheReply(opened.cache, contexts.get('RqLs'));
-  const extra = [...cache.contexts, ...answerContexts(contexts, node, volume)];
-  return {
-    body: createResponse.make({
-      ...createFields(node),
-      ...{ oplockLevel: cache.level, flags: 0, action: actions[opened.action] },
-      fileId: fileIdBytes(id),
-      contexts: makeCreateContexts(extra),
-    }),
-  };
+  const { action, cache } = opened;
+  const answers = durableAnswer(open.durability);
+  return createReply(call, contexts, { open, node, action, cache, contexts: answers });
 }
 
 function openChanges({ action: done, node }: OpenedFile): Change[] {
@@ -180,46 +164,7 @@ function newFileId(call: Call, session: Session): bigint {
   }
 }
 
-function handleOwner(call: Call, session: Session, id: bigint): HandleOwner {
-  const { connection } = call;
-  return {
-    sessionId: session.id,
-    client: `${connection.address}:${connection.socket.remotePort ?? 0}`,
-    clientName: session.secured?.user.workstation ?? '',
-    openedAt: connection.server.now(),
-    breaking: (notice: BreakNotice) => sendBreak(connection, session, notice),
-    closed: () => void session.opens.delete(id),
-  };
-}
-
-export function createFields(node: FileNode): {
-  created: bigint;
-  accessed: bigint;
-  written: bigint;
-  changed: bigint;
-  allocated: number;
-  length: number;
-  attributes: number;
-} {
-  const { created, accessed, written, changed, length, attributes } = node;
-  return { created, accessed, written, changed, length, allocated: allocationSize(node), attributes };
-}
-
-function answerContexts(
-  asked: ReadonlyMap<string, Buffer>,
-  node: FileNode,
-  volume: Volume,
-): [string, Buffer][] {
-  const answers: [string, Buffer][] = [];
-  if (asked.has('MxAc')) {
-    const access = maximalAccess(node.attributes, volume.readOnly);
-    answers.push(['MxAc', maximalAccessReply.make({ status: 0, access })]);
-  }
-  if (asked.has('QFid')) {
-    answers.push(['QFid', diskIdReply.make({ fileId: wireId(node.id), volumeId: volume.created })]);
-  }
-  return answers;
-}
+const openedAction = 1;
 
 function createPipe(call: Call, session: Session, tree: Tree, name: string): Reply {
   const { server } = call.connection;
@@ -235,7 +180,7 @@ function createPipe(call: Call, session: Session, tree: Tree, name: string): Rep
       ...{
         oplockLevel: 0,
         flags: 0,
-        action: actions.opened,
+        action: openedAction,
         fileId: fileIdBytes(id),
         contexts: Buffer.alloc(0),
       },

@@ -13,6 +13,9 @@ import { headerSize } from '../wire/struct.js';
 const flag = { shared: 1, exclusive: 2, unlock: 4, failImmediately: 0x10 } as const;
 const lockFlags: readonly number[] = [1, 2, 1 | 0x10, 2 | 0x10];
 
+/** A durable handle remembers so many; the client counts each under an index of its own. */
+const mostSequences = 64;
+
 type Element = ReturnType<typeof lockElement.read>;
 
 export async function lock(call: Call): Promise<Reply> {
@@ -21,8 +24,13 @@ export async function lock(call: Call): Promise<Reply> {
   const open = fileOf(call, request.fileId);
   if (open.directory) throw new Refused('INVALID_DEVICE_REQUEST');
   needAccess(open, access.readData | access.writeData);
+  const [index, number] = [request.lockSequence >>> 4, request.lockSequence & 0xf];
+  const counted = open.durability !== undefined && index >= 1 && index <= mostSequences;
+  if (counted && open.lockSequences.get(index) === number) return { body: emptyBody.make({}) };
+  open.lockSequences.delete(index);
   if (elements[0]?.flags === flag.unlock) await unlockAll(call, open, elements);
   else await lockAll(call, open, elements);
+  if (counted) open.lockSequences.set(index, number);
   return { body: emptyBody.make({}) };
 }
 

@@ -129,12 +129,12 @@ async function establish(
   return { body, sessionId: session.id, signed: true };
 }
 
-/** A client that lost its connection names the session it had; its files are closed for it. */
+/** A client that lost its connection names the session it had; its files are closed for it, or wait for it. */
 async function replacePrevious(connection: Connection, session: Session, previousId: bigint): Promise<void> {
   const previous = connection.server.sessions.get(previousId);
   if (previousId === 0n || !previous || previous.session === session) return;
   if (previous.session.secured?.user.account !== session.secured?.user.account) return;
-  await endSession(previous.connection, previous.session);
+  await endSession(previous.connection, previous.session, true);
 }
 
 /** The same user again: the session goes on with its keys and files. */
@@ -146,8 +146,9 @@ async function proveAgain(connection: Connection, session: Session, proven: Prov
   return { body: sessionSetupResponse.make({ sessionFlags: 0, security: proven.token }), signed: true };
 }
 
+/** Who logs off without closing its durable handles may come back for them. */
 export async function logoff(call: Call): Promise<Reply> {
   emptyBody.read(call.message);
-  await endSession(call.connection, sessionOf(call));
+  await endSession(call.connection, sessionOf(call), true);
   return { body: emptyBody.make({}) };
 }

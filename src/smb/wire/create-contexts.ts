@@ -61,3 +61,9 @@ export const leaseV1 = struct(leaseV1Shape);
 export const leaseV2 = struct({ ...leaseV1Shape, parentKey: bytes(16), epoch: u16, _reserved: u16 });
 export const maximalAccessReply = struct({ status: u32, access: u32 });
 export const diskIdReply = struct({ fileId: u64, volumeId: u64, _reserved: bytes(16) });
+
+export const durableReplyV1 = struct({ _reserved: u64 });
+export const durableReconnectV1 = struct({ fileId: bytes(16) });
+export const durableRequestV2 = struct({ timeoutMs: u32, flags: u32, _reserved: u64, createGuid: bytes(16) });
+export const durableReplyV2 = struct({ timeoutMs: u32, flags: u32 });
+export const durableReconnectV2 = struct({ fileId: bytes(16), createGuid: bytes(16), flags: u32 });
