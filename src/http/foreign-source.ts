@@ -7,7 +7,6 @@
 
 import { lookup as lookupName } from 'node:dns';
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { StorageError } from '../services/common/errors.js';
 
@@ -30,12 +29,12 @@ export interface ForeignAnswer {
 }
 
 /** 500 `CannotVerifyCopySource` where nobody answers, 403 where it must not be asked. */
-export function fetchForeign(url: string, options: ForeignOptions): Promise<ForeignAnswer> {
+export async function fetchForeign(url: string, options: ForeignOptions): Promise<ForeignAnswer> {
   const target = parseUrl(url);
   if (options.sources === 'public' && isIP(bare(target.hostname)) !== 0 && !isPublic(bare(target.hostname))) {
     throw forbiddenAddress();
   }
-  const request = target.protocol === 'https:' ? requestHttps : requestHttp;
+  const request = target.protocol === 'https:' ? (await import('node:https')).request : requestHttp;
   return new Promise((resolve, reject) => {
     const sent = request(target, {
       headers: { ...options.headers, accept: '*/*', 'accept-encoding': 'identity' },

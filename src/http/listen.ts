@@ -5,7 +5,7 @@
 // is found by a look at all exchanges now and then, not by a timer for each.
 
 import http from 'node:http';
-import https from 'node:https';
+import type { ServerOptions as SecureOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { StorageError } from '../services/common/errors.js';
 import type { Reply, Responder } from './endpoint.js';
@@ -44,7 +44,9 @@ export class Listener implements ExchangeOwner {
 
   /** Resolves when it accepts connections; rejects if the address is taken or not this machine's. */
   static async open(endpoint: Responder, options: ListenOptions): Promise<Listener> {
-    const listener = new Listener(endpoint, options);
+    // Without TLS, 26 modules of node need not be loaded.
+    const create = options.tls ? await secureServers(options.tls) : http.createServer;
+    const listener = new Listener(endpoint, options, create);
     await new Promise<void>((resolve, reject) => {
       listener.#server.once('error', reject);
       listener.#server.listen({ host: options.host, port: options.port, backlog: 1024 }, () => {
@@ -57,7 +59,7 @@ export class Listener implements ExchangeOwner {
     return listener;
   }
 
-  private constructor(endpoint: Responder, options: ListenOptions) {
+  private constructor(endpoint: Responder, options: ListenOptions, create: CreateServer) {
     this.endpoint = endpoint;
     this.#options = options;
     this.limits = { ...usualLimits, ...options.limits };
@@ -70,9 +72,7 @@ export class Listener implements ExchangeOwner {
       requireHostHeader: false, // its absence is answered in the service's form
       insecureHTTPParser: false,
     };
-    this.#server = options.tls
-      ? https.createServer({ ...settings, ...tlsSettings(options.tls) })
-      : http.createServer(settings);
+    this.#server = create(settings);
     this.#server.maxHeadersCount = 0;
     this.#server.maxConnections = options.maxConnections ?? 10_000;
     this.#server.on('request', (request, response) => this.#take(request, response, false));
@@ -134,7 +134,14 @@ export class Listener implements ExchangeOwner {
   }
 }
 
-function tlsSettings(tls: TlsOptions): https.ServerOptions {
+type CreateServer = (settings: http.ServerOptions) => http.Server;
+
+async function secureServers(tls: TlsOptions): Promise<CreateServer> {
+  const { createServer } = await import('node:https');
+  return (settings) => createServer({ ...settings, ...tlsSettings(tls) });
+}
+
+function tlsSettings(tls: TlsOptions): SecureOptions {
   if ('cert' in tls) return { cert: tls.cert, key: tls.key };
   return tls.passphrase === undefined ? { pfx: tls.pfx } : { pfx: tls.pfx, passphrase: tls.passphrase };
 }

@@ -52,7 +52,7 @@ export function readSettings(
     config: {
       data: readData(values),
       services: Object.fromEntries(services.map((name) => [name, addressOf(values, name)])),
-      later: services.length > 1 ? ['file'] : [],
+      later: services.length > 1 ? ['queue', 'table', 'file'] : [],
       admin: addressOf(values, 'admin'),
       ...(services.includes('file') && { smb: addressOf(values, 'smb') }),
       beyondLoopback: beyondLoopback(values, services),
