@@ -30,6 +30,8 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[];
   readonly remoteAddress: string;
   readonly secure: boolean;
+  /** Of a part of a batch that leaves out the account: its path as it was sent, and signed. */
+  readonly signedPath?: string;
 }
 
 /** What is known of an account without asking the store. */
@@ -96,7 +98,7 @@ export class Call {
     this.service = options.service;
     this.verb = head.method;
     this.method = options.service === 'table' ? tunnelled(head) : head.method;
-    this.rawPath = address.rawPath;
+    this.rawPath = head.signedPath ?? address.rawPath;
     this.rawQuery = address.rawQuery;
     this.query = parseQuery(address.rawQuery);
     this.headers = head.headers;

@@ -5,35 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ServiceName } from '#src/http/call.js';
-import { start } from '#src/server/start.js';
-import { missing, succeeds } from '../support/programs.js';
-
-const az = '/usr/bin/az';
-const skip = missing(az);
-
-async function withAz(
-  service: ServiceName,
-  work: (az: (...args: string[]) => Promise<unknown>) => Promise<void>,
-) {
-  const server = await start({ services: [service] });
-  const config = await mkdtemp(join(tmpdir(), 'lazuli-az-'));
-  const env = {
-    AZURE_STORAGE_CONNECTION_STRING: server.connectionString,
-    AZURE_CONFIG_DIR: config,
-    AZURE_CORE_COLLECT_TELEMETRY: 'false',
-    AZURE_CORE_ONLY_SHOW_ERRORS: 'true',
-  };
-  try {
-    await work(async (...args) => {
-      const output = await succeeds(az, ['storage', ...args, '--output', 'json'], { env });
-      return output.trim() === '' ? undefined : JSON.parse(output);
-    });
-  } finally {
-    await server.stop();
-    await rm(config, { recursive: true, force: true });
-  }
-}
+import { withoutAz as skip, withAz } from '../support/az.js';
 
 test('az storage queue and message', { skip }, async () => {
   await withAz('queue', async (storage) => {

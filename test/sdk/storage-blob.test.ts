@@ -24,8 +24,11 @@ function refusal(status: number, code: string) {
 
 for (const [name, sdk] of sdks) {
   describe(`@azure/storage-blob ${name}`, () => {
-    async function connect(t: Parameters<typeof startServer>[0]) {
-      const server = await startServer(t, 'blob');
+    async function connect(
+      t: Parameters<typeof startServer>[0],
+      settings: Parameters<typeof startServer>[2] = {},
+    ) {
+      const server = await startServer(t, 'blob', settings);
       const key = new sdk.StorageSharedKeyCredential(developmentAccount.name, developmentAccount.keys[0]);
       const url = `http://127.0.0.1:${server.address.port}/${developmentAccount.name}`;
       const service = new sdk.BlobServiceClient(url, key, { retryOptions: { maxTries: 1 } });
@@ -205,6 +208,37 @@ for (const [name, sdk] of sdks) {
       assert.deepEqual(changed.clearRange, [{ offset: 512, count: 511 }]);
       await pages.updateSequenceNumber('update', 7);
       assert.equal((await pages.getProperties()).blobSequenceNumber, 7);
+    });
+
+    test('versions, immutability, legal hold', async (t) => {
+      const settings = { versioning: true, versionLevelImmutability: true };
+      const { container } = await connect(t, { settings });
+      const blob = container.getBlockBlobClient('v');
+      const { versionId: first = '' } = await blob.upload('one', 3);
+      const { versionId: second = '' } = await blob.upload('two', 3);
+      assert.equal((await blob.withVersion(first).downloadToBuffer()).toString(), 'one');
+      const listed = [];
+      for await (const item of container.listBlobsFlat({ includeVersions: true })) {
+        listed.push([item.versionId, item.isCurrentVersion ?? false]);
+      }
+      assert.deepEqual(listed, [
+        [first, false],
+        [second, true],
+      ]);
+      const expiriesOn = new Date(Date.now() + 24 * 3600 * 1000);
+      await blob.setImmutabilityPolicy({ expiriesOn, policyMode: 'Unlocked' });
+      await assert.rejects(blob.delete(), refusal(409, 'BlobImmutableDueToPolicy'));
+      await blob.deleteImmutabilityPolicy();
+      await blob.setLegalHold(true);
+      assert.equal((await blob.getProperties()).legalHold, true);
+      await assert.rejects(blob.setMetadata({ a: '1' }), refusal(409, 'BlobImmutableDueToLegalHold'));
+      await blob.setLegalHold(false);
+      await blob.delete();
+      assert.equal(await blob.exists(), false);
+      await (await blob.beginCopyFromURL(blob.withVersion(first).url)).pollUntilDone();
+      assert.equal((await blob.downloadToBuffer()).toString(), 'one');
+      await blob.withVersion(second).delete();
+      assert.equal(await blob.withVersion(second).exists(), false);
     });
 
     test('a SAS that may create may not overwrite', async (t) => {

@@ -51,16 +51,22 @@ export async function blobBatch(
   return { status: 202, headers: ['Content-Type', multipartType(out)], body: writeMultipart(out, answers) };
 }
 
-/** The request inside a part. Its host and its version are those of the batch; neither is signed. */
+/**
+ * The request inside a part. Its host and its version are those of the batch; neither is signed. In a path that begins
+ * with the account, clients name it (JavaScript) or leave it out (Python).
+ */
 function readPart(call: Call, part: Part): InnerCall {
   const { method, url, headers, rawHeaders } = orThrow(parseInnerRequest(part.body));
   const host = call.headers.host ?? '';
   const version = call.header('x-ms-version') ?? call.version;
+  const [path = ''] = url.split('?');
+  const isBare = call.style === 'path' && !path.startsWith(`/${call.account}/`);
   return {
     contentId: part.headers.get('content-id'),
     head: {
       method,
-      url: call.style === 'path' && !url.startsWith(`/${call.account}`) ? `/${call.account}${url}` : url,
+      url: isBare ? `/${call.account}${url}` : url,
+      ...(isBare ? { signedPath: path } : {}),
       headers: { ...headers, host, 'x-ms-version': version },
       rawHeaders,
       remoteAddress: call.remoteAddress,

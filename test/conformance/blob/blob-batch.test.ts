@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signRequest } from '#src/http/auth/sign.js';
+import { newestVersion } from '#src/http/versions.js';
 import { given } from '../../support/given.js';
 import { gives, refuses, type TestServer } from '../../support/server.js';
 
@@ -13,6 +15,43 @@ function batch(server: TestServer, parts: readonly string[], path = '/?comp=batc
     path,
     headers: { 'Content-Type': `multipart/mixed; boundary=${boundary}` },
     body: `${body.join('')}--${boundary}--\r\n`,
+  });
+}
+
+for (const names of [true, false]) {
+  test(`a request inside ${names ? 'names' : 'leaves out'} the account, and signs what it sends`, async (t) => {
+    const { blob, server } = await given(t, { content: 'v1' });
+    const { name, keys } = server.account;
+    const path = names ? `/${name}${blob.path}` : blob.path;
+    const date = new Date().toUTCString();
+    const signed = {
+      service: 'blob',
+      verb: 'DELETE',
+      account: name,
+      rawPath: path,
+      rawQuery: '',
+      rawHeaders: ['x-ms-date', date, 'Content-Length', '0'],
+      version: newestVersion,
+    } as const;
+    const signature = signRequest('SharedKey', signed, Buffer.from(keys[0], 'base64'));
+    const lines = [
+      '--b1',
+      'Content-Type: application/http',
+      'Content-Transfer-Encoding: binary',
+      '',
+      `DELETE ${path} HTTP/1.1`,
+      `x-ms-date: ${date}`,
+      `Authorization: ${signature}`,
+      'Content-Length: 0',
+      '',
+      '--b1--',
+      '',
+    ];
+    const headers = { 'Content-Type': 'multipart/mixed; boundary=b1' };
+    const asked = { method: 'POST', path: '/?comp=batch', headers, body: lines.join('\r\n') };
+    const { text } = await gives(server.ask(asked), 202);
+    assert.match(text, /HTTP\/1\.1 202 Accepted/);
+    assert.equal((await blob.head()).status, 404);
   });
 }
 
