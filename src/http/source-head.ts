@@ -23,7 +23,9 @@ export function sourceHead(
   method: 'GET' | 'DELETE' = 'GET',
 ): RequestHead | undefined {
   if (url.length > longestUrl) throw invalidHeader(header, url.slice(0, longestUrl));
-  const { host, path } = url.startsWith('/') ? { host: call.host, path: url } : parseSource(header, url);
+  const { scheme, host, path } = url.startsWith('/')
+    ? { scheme: 'http', host: call.host, path: url }
+    : parseSource(header, url);
   if (!isThisServer(host, call)) return undefined;
   const headers = { host, 'x-ms-version': call.version, ...tokenHeaders(call) };
   return {
@@ -32,8 +34,13 @@ export function sourceHead(
     headers,
     rawHeaders: Object.entries(headers).flat(),
     remoteAddress: call.remoteAddress,
-    secure: call.secure,
+    secure: isSecure(call, scheme),
   };
+}
+
+/** A link may be for HTTPS alone: nothing of it goes over a wire here, and it names that scheme. */
+function isSecure({ secure }: Call, scheme: string): boolean {
+  return secure || scheme === 'https';
 }
 
 /** The token for a source, and what goes with it. */
@@ -72,7 +79,7 @@ export function sourceAddress(call: Call, header: string, url: string, ports: Po
   const { scheme, host } = parseSource(header, url);
   const service = neighbours.find((one) => one !== call.service && isAt(one, scheme, host, call, ports));
   if (service === undefined) return { url };
-  return { url, own: { service, remoteAddress: call.remoteAddress, secure: call.secure } };
+  return { url, own: { service, remoteAddress: call.remoteAddress, secure: isSecure(call, scheme) } };
 }
 
 /** The services that have something to copy. */

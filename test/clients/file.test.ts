@@ -12,8 +12,8 @@ const az = '/usr/bin/az';
 
 type Storage = (...args: string[]) => Promise<unknown>;
 
-async function givenAz(t: TestContext): Promise<{ storage: Storage; folder: string }> {
-  const server = await start({ services: ['file'] });
+async function givenAz(t: TestContext): Promise<{ storage: Storage; folder: string; url: string }> {
+  const server = await start({ services: ['blob', 'file'] });
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-az-file-'));
   t.after(async () => {
     await server.stop();
@@ -29,7 +29,7 @@ async function givenAz(t: TestContext): Promise<{ storage: Storage; folder: stri
     const output = await succeeds(az, ['storage', ...args, '--output', 'json'], { env });
     return output.trim() === '' ? undefined : JSON.parse(output);
   };
-  return { storage, folder };
+  return { storage, folder, url: server.urls.file ?? '' };
 }
 
 const names = (listed: unknown) => (listed as { name: string }[]).map(({ name }) => name).sort();
@@ -77,6 +77,36 @@ test('az storage file upload-batch and download-batch', { skip: missing(az) }, a
   assert.deepEqual((await readdir(to)).sort(), ['a.txt', 'sub']);
   assert.ok((await readFile(join(to, 'sub', 'b.bin'))).equals(Buffer.alloc(5 * 2 ** 20, 'b')));
   await storage('file', 'delete-batch', '--source', 'batch');
+});
+
+test('az storage: files are copied from blobs, blobs from files', { skip: missing(az) }, async (t) => {
+  const { storage, folder, url } = await givenAz(t);
+  const up = join(folder, 'up.txt');
+  await writeFile(up, 'hello from a blob');
+  await storage('container', 'create', '--name', 'photos');
+  await storage('blob', 'upload', '--container-name', 'photos', '--name', 'sub/a.txt', '--file', up);
+  await storage('share', 'create', '--name', 'docs');
+  const from = ['--source-container', 'photos', '--source-blob', 'sub/a.txt'];
+  const to = ['--destination-share', 'docs', '--destination-path', 'copied.txt'];
+  await storage('file', 'copy', 'start', ...from, ...to);
+  const down = join(folder, 'down.txt');
+  await storage('file', 'download', '--share-name', 'docs', '--path', 'copied.txt', '--dest', down);
+  assert.equal(await readFile(down, 'utf8'), 'hello from a blob');
+  const expiry = ['--permissions', 'r', '--expiry', '2099-01-01T00:00Z'];
+  const sas = await storage(
+    'file',
+    'generate-sas',
+    '--share-name',
+    'docs',
+    '--path',
+    'copied.txt',
+    ...expiry,
+  );
+  const source = ['--source-uri', `${url}/devstoreaccount1/docs/copied.txt?${sas}`];
+  const blob = ['--destination-container', 'photos', '--destination-blob', 'back.txt'];
+  await storage('blob', 'copy', 'start', ...source, ...blob);
+  await storage('blob', 'download', '--container-name', 'photos', '--name', 'back.txt', '--file', down);
+  assert.equal(await readFile(down, 'utf8'), 'hello from a blob');
 });
 
 const script = `
@@ -133,6 +163,17 @@ try:
     raise SystemExit('a SAS to read was taken to write')
 except HttpResponseError as error:
     assert error.error_code == 'AuthorizationPermissionMismatch', error.error_code
+from azure.storage.blob import BlobServiceClient, generate_blob_sas
+blobs = BlobServiceClient.from_connection_string(os.environ['CONNECTION'])
+blob = blobs.create_container('photos').upload_blob('cat', data)
+link = generate_blob_sas(service.account_name, 'photos', 'cat', account_key=service.credential.account_key, permission='r', expiry=datetime.utcnow() + timedelta(minutes=5))
+assert copy.start_copy_from_url(blob.url + '?' + link)['copy_status'] == 'success'
+assert copy.download_file().readall() == data
+copy.upload_range_from_url(blob.url + '?' + link, offset=0, length=1000, source_offset=7)
+assert copy.download_file(offset=0, length=1000).readall() == data[7:1007]
+back = blobs.get_blob_client('photos', 'back')
+assert back.start_copy_from_url(reader.url)['copy_status'] == 'success'
+assert back.download_blob().readall() == copy.download_file().readall()
 copy.delete_file()
 file.delete_file()
 sub.delete_directory()
@@ -143,7 +184,7 @@ print('ok')
 `;
 
 test('Python: azure.storage.fileshare', { skip: missing(python) }, async (t) => {
-  const server = await start({ services: ['file'] });
+  const server = await start({ services: ['blob', 'file'] });
   t.after(() => server.stop());
   const output = await succeeds(python, ['-c', script], { env: { CONNECTION: server.connectionString } });
   assert.equal(output.trim(), 'ok');

@@ -2,6 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import {
+  StorageSharedKeyCredential as BlobKey,
+  BlobSASPermissions,
+  BlobServiceClient,
+} from '@azure/storage-blob';
 import { type ShareClient, ShareServiceClient, StorageSharedKeyCredential } from '@azure/storage-file-share';
 import { start } from '#src/server/start.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
@@ -10,8 +15,10 @@ import { knowLocalhost } from '../support/localhost.js';
 knowLocalhost();
 
 /** Host-style addresses: the library takes the path of a rename's source from them. */
-async function given(t: TestContext): Promise<{ service: ShareServiceClient; share: ShareClient }> {
-  const server = await start({ services: ['file'] });
+async function given(
+  t: TestContext,
+): Promise<{ service: ShareServiceClient; share: ShareClient; blobs: BlobServiceClient }> {
+  const server = await start({ services: ['blob', 'file'] });
   t.after(() => server.stop());
   const { name, keys } = developmentAccount;
   const { port } = new URL(server.urls.file ?? '');
@@ -21,7 +28,10 @@ async function given(t: TestContext): Promise<{ service: ShareServiceClient; sha
   });
   const share = service.getShareClient('files');
   await share.create();
-  return { service, share };
+  const blobPort = new URL(server.urls.blob ?? '').port;
+  const key = new BlobKey(name, keys[0]);
+  const blobs = new BlobServiceClient(`http://${name}.blob.localhost:${blobPort}`, key);
+  return { service, share, blobs };
 }
 
 async function text(stream: NodeJS.ReadableStream | undefined): Promise<string> {
@@ -136,4 +146,24 @@ test('rename, copy, lease, handles, permissions', async (t) => {
   assert.equal((await share.getPermission(filePermissionKey)).permission, sddl);
   await copy.setProperties({ filePermissionKey });
   assert.equal((await copy.getProperties()).filePermissionKey, filePermissionKey);
+});
+
+test('a blob is copied to a file, and ranges of it', async (t) => {
+  const { share, blobs } = await given(t);
+  const container = blobs.getContainerClient('photos');
+  await container.create();
+  const blob = container.getBlockBlobClient('cat.jpg');
+  await blob.upload('a cat, as bytes', 15, { blobHTTPHeaders: { blobContentType: 'image/cat' } });
+  const permissions = BlobSASPermissions.parse('r');
+  const link = await blob.generateSasUrl({ permissions, expiresOn: new Date(Date.now() + 600_000) });
+  const file = share.rootDirectoryClient.getFileClient('cat.jpg');
+  assert.equal((await file.startCopyFromURL(link)).copyStatus, 'success');
+  const got = await file.download();
+  assert.equal(await text(got.readableStreamBody), 'a cat, as bytes');
+  assert.equal(got.contentType, 'image/cat');
+  assert.equal(got.copyProgress, '15/15');
+  await file.uploadRangeFromURL(link, 2, 0, 3);
+  assert.equal(await text((await file.download()).readableStreamBody), 'catat, as bytes');
+  await assert.rejects(file.startCopyFromURL(blob.url), refusal('CannotVerifyCopySource'));
+  await assert.rejects(file.abortCopyFromURL('no'), refusal('NoPendingCopyOperation'));
 });
