@@ -1,5 +1,6 @@
 // Reads everything that is stored, and says what is damaged: every record, every extent with its checksums, whether
-// the indexes of tables fit their entities, and whether shares hold together. A damaged extent is told with the blobs it belongs to.
+// blobs name bytes that are there, the indexes of tables fit their entities, and shares hold together. A damaged
+// extent is told with the blobs it belongs to.
 
 import { DamageError } from '../base/errors.js';
 import type { Transaction } from '../collections/index.js';
@@ -34,6 +35,7 @@ export async function verifyContents(
     damage.push(owners.length === 0 ? message : `${message}; it belongs to ${owners.join(', ')}`);
   }
   const indexRows = damage.length === 0 ? await readIndexes(store, damage) : 0;
+  if (damage.length === 0) await readBlobs(store, damage);
   if (damage.length === 0) await readShares(store, damage);
   return { rows, extents: found.extents, bytes: found.bytes, indexRows, damage };
 }
@@ -44,6 +46,11 @@ async function readIndexes(open: OpenStore, damage: string[]): Promise<number> {
   const report = await verifyIndexes((await opened(open, 'table')).store);
   damage.push(...report.damage);
   return report.rows;
+}
+
+async function readBlobs(open: OpenStore, damage: string[]): Promise<void> {
+  const { verifyBlobs } = await import('../services/blob/verify-blobs.js');
+  damage.push(...(await verifyBlobs((await opened(open, 'blob')).store)));
 }
 
 async function readShares(open: OpenStore, damage: string[]): Promise<void> {
