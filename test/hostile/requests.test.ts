@@ -82,6 +82,17 @@ function complaint(answer: WireAnswer | string): string | undefined {
   return answer.status < 500 || notBugs.includes(code) ? undefined : `${answer.status} ${code}`;
 }
 
+test('a bug, a hang and what is no answer are found', () => {
+  const answer = (status: number, code: string): WireAnswer => ({
+    ...{ status, reason: '', body: Buffer.alloc(0), text: '' },
+    headers: new Map([['x-ms-error-code', code]]),
+  });
+  assert.deepEqual(['hung', 'not HTTP', 'closed'].map(complaint), ['hung', 'not HTTP', undefined]);
+  assert.equal(complaint(answer(500, 'InternalError')), '500 InternalError');
+  assert.equal(complaint(answer(503, 'ServerBusy')), undefined);
+  assert.equal(complaint(answer(400, 'InvalidInput')), undefined);
+});
+
 for (const service of Object.keys(operations) as ServiceName[]) {
   test(`${service}: ${requestsEach} hostile requests (seed ${seed})`, { timeout: 600_000 }, async (t) => {
     const target = await givenTarget(t);
