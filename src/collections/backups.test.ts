@@ -35,7 +35,7 @@ interface Given {
 }
 
 async function given(t: TestContext, options: { maxBackupLogBytes?: number } = {}): Promise<Given> {
-  const folder = await temporary(t);
+  const folder = await temporary();
   const location = join(folder, 'state');
   const state = await StateManager.open({ location, ...options });
   t.after(() => state.close());
@@ -64,7 +64,7 @@ async function contentOf(state: StateManager): Promise<unknown> {
 }
 
 async function restored(t: TestContext, from: string | string[]): Promise<StateManager> {
-  const location = join(await temporary(t), 'restored');
+  const location = join(await temporary(), 'restored');
   await StateManager.restore({ from, location });
   const state = await StateManager.open({ location });
   t.after(() => state.close());
@@ -343,7 +343,7 @@ test('7.1: what cannot be is refused, and the time and a signal end a backup', a
 test('a folder that holds something else is never restored into', async (t) => {
   const { folder, backup } = await given(t);
   await backup('0', 'full');
-  const location = await temporary(t);
+  const location = await temporary();
   await writeFile(join(location, 'thesis.txt'), 'all my work');
   for (const policy of ['safe', 'force'] as const)
     await assert.rejects(

@@ -7,6 +7,7 @@ import { decodeCounter } from '../engine/counter.js';
 import { Collection, type CollectionKey } from './collection.js';
 import { ArgumentError, InvalidOperationError } from './errors.js';
 import { partsOf, show } from './key-parts.js';
+import { checkNumber } from './options.js';
 import type { Transaction } from './transaction.js';
 import type { WaitOptions } from './waits.js';
 
@@ -23,6 +24,8 @@ export class Counters<K extends CollectionKey> extends Collection {
       tx.assertWritable();
       if (!Number.isSafeInteger(amount))
         throw new ArgumentError(`a counter takes whole numbers, not ${String(amount)}`);
+      if (options?.max !== undefined)
+        checkNumber('max', options.max, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
       const parts = partsOf(key);
       this.rowKey(parts); // a key that cannot be is refused before any lock
       return then(this.touch(tx, this.wait(tx, options)), () => {

@@ -10,7 +10,7 @@ import { InvalidDataError, OutcomeUnknownError, StateManager } from './index.js'
 import { all, crashCopy, stalled, temporary, waits } from './scenario.suite.js';
 
 async function given(t: TestContext) {
-  const location = await temporary(t);
+  const location = await temporary();
   const state = await StateManager.open({ location });
   t.after(() => state.close());
   return {
@@ -20,7 +20,7 @@ async function given(t: TestContext) {
     q: await state.queue<string>('q'),
     cq: await state.concurrentQueue<string>('cq'),
     crash: async () => {
-      const found = await StateManager.open({ location: await crashCopy(t, location) });
+      const found = await StateManager.open({ location: await crashCopy(location) });
       t.after(() => found.close());
       return found;
     },
@@ -128,7 +128,7 @@ async function newestLog(location: string): Promise<string> {
 test('R3: torn last log record: ignored; earlier commits intact', async (t) => {
   const { state, d, location } = await given(t);
   for (let n = 0; n < 20; n++) await state.transaction((tx) => d.set(tx, 'k', n));
-  const torn = await crashCopy(t, location);
+  const torn = await crashCopy(location);
   // What a write that was under way leaves: bytes behind all that is durable.
   const log = await newestLog(torn);
   const content = await readFile(log);
@@ -171,8 +171,8 @@ for (const what of ['log', 'checkpoint'] as const) {
   });
 }
 
-test('R5: checkpoint, truncate, reopen: same state; log smaller', async (t) => {
-  const location = await temporary(t);
+test('R5: checkpoint, truncate, reopen: same state; log smaller', async () => {
+  const location = await temporary();
   const state = await StateManager.open({ location });
   const d = await state.dictionary<string, number>('d');
   for (let n = 0; n < 200; n++) await state.transaction((tx) => d.set(tx, `key ${n % 20}`, n));

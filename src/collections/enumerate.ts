@@ -19,6 +19,7 @@ import type { Generation } from './catalog.js';
 import type { Collection } from './collection.js';
 import { ArgumentError, translate } from './errors.js';
 import { keyOf } from './key-parts.js';
+import { checkNumber } from './options.js';
 import { liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';
 import { Wait, type WaitOptions } from './waits.js';
@@ -59,6 +60,7 @@ interface Plan<K, T> extends RangeOptions<K> {
 export function enumerate<K, T>(source: Collection, tx: Transaction, plan: Plan<K, T>): AsyncIterable<T> {
   tx.assertActive();
   tx.assertReadable();
+  checkPlan(plan);
   if (!plan.newest) void tx.snapshot; // fixed now, not when the first row is asked for
   const { rows } = source.generation;
   const own = ownKeys(tx, rows, boundsOf(rows, plan), plan.reverse === true);
@@ -91,6 +93,12 @@ async function* walk<K, T>(
     }
   }
   tx.assertActive();
+}
+
+function checkPlan<K, T>({ pageSize, check, newest }: Plan<K, T>): void {
+  if (pageSize !== undefined) checkNumber('pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
+  if (check && !newest)
+    throw new ArgumentError('a snapshot never changes: check goes with newest, which reads the newest state');
 }
 
 type SuffixRow = readonly [suffix: Uint8Array, stored: Uint8Array | undefined];

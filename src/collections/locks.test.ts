@@ -251,12 +251,14 @@ test('L23: timeout -5: ArgumentException', async () => {
   await assert.rejects(s.S(1, 'k', Number.NaN), ArgumentError);
 });
 
-test('L24: T1 S(k); T2 X(k) timeout 100 ms; T3 S(k) timeout 1 s: T2 times out, T3 granted though T1 is open', async () => {
+test('L24: T1 S(k); T2 X(k) timeout 100 ms; T3 S(k) timeout 1 s: T2 times out, T3 granted though T1 is open', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   await using s = await scene();
   await s.S(1);
   const second = s.X(2, 'k', 2, 100);
   const third = s.S(3, 'k', 1_000);
   await waits(third);
+  t.mock.timers.tick(100);
   await assert.rejects(second, LockTimeoutError);
   await granted(third);
 });

@@ -296,8 +296,8 @@ async function filled(location: string): Promise<void> {
   });
 }
 
-test('N10: reopen: state-manager Rebuild, then per-dictionary rebuild with all items; no replay events', async (t) => {
-  const location = await temporary(t);
+test('N10: reopen: state-manager Rebuild, then per-dictionary rebuild with all items; no replay events', async () => {
+  const location = await temporary();
   await filled(location);
   const order: string[] = [];
   const rows = new Map<string, [string, number][]>();
@@ -339,8 +339,8 @@ test('6.6: a first open raises Rebuild too, with nothing in it', async () => {
   assert.deepEqual(changes, [{ action: 'rebuild', collections: [] }]);
 });
 
-test('N11: use rebuild enumeration after the callback resolved: InvalidOperationException', async (t) => {
-  const location = await temporary(t);
+test('N11: use rebuild enumeration after the callback resolved: InvalidOperationException', async () => {
+  const location = await temporary();
   await filled(location);
   let kept: AsyncIterable<unknown> | undefined;
   let begun: AsyncIterator<unknown> | undefined;
@@ -363,8 +363,8 @@ test('N11: use rebuild enumeration after the callback resolved: InvalidOperation
   await assert.rejects(begun.next(), InvalidOperationError);
 });
 
-test('6.7: a rebuild callback that throws is reported, and the state opens', async (t) => {
-  const location = await temporary(t);
+test('6.7: a rebuild callback that throws is reported, and the state opens', async () => {
+  const location = await temporary();
   await filled(location);
   const reported: unknown[] = [];
   const error = new Error('cannot build');

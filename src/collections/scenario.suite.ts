@@ -3,10 +3,10 @@
 // after every other one has had its turn.
 
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after } from 'node:test';
 import { memoryDisk } from '../engine/disk.js';
 import { FaultyDisk } from '../engine/faulty-disk.suite.js';
 import { openEngineOn } from '../engine/level.js';
@@ -102,26 +102,35 @@ export async function stalled(
   return { state, disk };
 }
 
-/** A folder of its own that is gone after the test. */
-export async function temporary(t: TestContext): Promise<string> {
+const folders: string[] = [];
+// When all tests are over: what a test has open is closed by hooks that come after those of its folder.
+after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+/** A folder of its own that is gone after the tests. */
+export async function temporary(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lazuli-collections-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
 /** What a crash of the process now would leave: the files as they are, beside the state manager that has them open. */
-export async function crashCopy(t: TestContext, location: string): Promise<string> {
-  const copy = join(await temporary(t), 'crashed');
-  await cp(location, copy, { recursive: true });
+export async function crashCopy(location: string): Promise<string> {
+  const copy = join(await temporary(), 'crashed');
+  // Not one instant: the note of how far the log was on disk must not be newer than the log.
+  const mark = join(location, 'durable');
+  await mkdir(copy);
+  await cp(mark, join(copy, 'durable'));
+  await cp(location, copy, { recursive: true, filter: (source) => source !== mark });
   return copy;
 }
 
 /** The machine's own, where a test sets the time. */
-const realSetTimeout = globalThis.setTimeout;
+const { setTimeout: later, setImmediate: turn } = globalThis;
 
-/** Every call that can go on has gone on. */
-export function turns(): Promise<void> {
-  return new Promise((resolve) => realSetTimeout(resolve, 5));
+/** Every call that can go on has gone on: on a busy machine the time may be over before the first turn. */
+export async function turns(): Promise<void> {
+  await new Promise<void>((resolve) => later(resolve, 5));
+  for (let left = 3; left > 0; left--) await new Promise<void>((resolve) => turn(resolve));
 }
 
 type State = 'waits' | 'granted' | 'failed';

@@ -86,8 +86,8 @@ test("M6: T1 getOrAdd(tx,'n'), T1 set in it, commit: works", async () => {
   await state.transaction(async (tx) => assert.equal(await n.get(tx, 'k'), 1));
 });
 
-test("M7: T1 getOrAdd(tx,'n'); abort; recover: 'n' absent", async (t) => {
-  const location = await temporary(t);
+test("M7: T1 getOrAdd(tx,'n'); abort; recover: 'n' absent", async () => {
+  const location = await temporary();
   const state = await StateManager.open({ location });
   const tx = state.begin();
   const n = await state.dictionary<string, number>('n', { tx });
@@ -163,8 +163,8 @@ test('M14: T1 remove(tx,d) twice: second ArgumentException', async () => {
 for (const when of ['before', 'after'] as const) {
   test(`M15: T1 set in d1, enqueue in q, set in d2; crash ${when} commit resolves: ${
     when === 'before' ? 'none' : 'all three'
-  }`, async (t) => {
-    const location = await temporary(t);
+  }`, async () => {
+    const location = await temporary();
     await using state = await StateManager.open({ location });
     const [d1, d2] = [
       await state.dictionary<string, number>('d1'),
@@ -176,7 +176,7 @@ for (const when of ['before', 'after'] as const) {
     await q.enqueue(tx, 2);
     await d2.set(tx, 'k', 3);
     if (when === 'after') await tx.commit();
-    await using found = await StateManager.open({ location: await crashCopy(t, location) });
+    await using found = await StateManager.open({ location: await crashCopy(location) });
     const [f1, f2] = [await found.dictionary('d1'), await found.dictionary('d2')];
     const fq = await found.queue('q');
     await using read = found.begin();
@@ -291,8 +291,8 @@ test('a collection that is not committed yet is used by nobody else', async () =
   await Promise.all(refused);
 });
 
-test('a name can be removed, made again with another type, and read after a restart', async (t) => {
-  const location = await temporary(t);
+test('a name can be removed, made again with another type, and read after a restart', async () => {
+  const location = await temporary();
   const state = await StateManager.open({ location });
   const d = await state.dictionary<string, number>('n');
   await state.transaction((tx) => d.set(tx, 'k', 1));
@@ -336,8 +336,8 @@ function pointCodec(version: number): Codec<Point> {
   };
 }
 
-test('9: a collection keeps the name and version of its codec, and another is refused', async (t) => {
-  const location = await temporary(t);
+test('9: a collection keeps the name and version of its codec, and another is refused', async () => {
+  const location = await temporary();
   const first = await StateManager.open({ location });
   const points = await first.dictionary<string, Point>('points', { codec: pointCodec(1) });
   await first.transaction((tx) => points.set(tx, 'a', { x: 5 }));
@@ -367,8 +367,8 @@ test('9: a collection keeps the name and version of its codec, and another is re
   await assert.rejects(third.dictionary('points', { codec: pointCodec(1) }), /version 2 of the codec point/);
 });
 
-test('9: codecs given to open serve collections that are used by name alone', async (t) => {
-  const location = await temporary(t);
+test('9: codecs given to open serve collections that are used by name alone', async () => {
+  const location = await temporary();
   const first = await StateManager.open({ location });
   const points = await first.queue<Point>('points', { codec: pointCodec(1) });
   await first.transaction((tx) => points.enqueue(tx, { x: 5 }));
@@ -378,8 +378,8 @@ test('9: codecs given to open serve collections that are used by name alone', as
   assert.deepEqual(await second.transaction((tx) => found.tryPeek(tx)), { x: 5 });
 });
 
-test('a collection whose codec is not known cannot be read, but removed', async (t) => {
-  const location = await temporary(t);
+test('a collection whose codec is not known cannot be read, but removed', async () => {
+  const location = await temporary();
   const first = await StateManager.open({ location });
   const points = await first.dictionary<string, Point>('points', { codec: pointCodec(1) });
   await first.transaction((tx) => points.set(tx, 'a', { x: 5 }));
@@ -425,8 +425,8 @@ test('8: the time-out, the size of a value and of a transaction can be set', asy
   await assert.rejects(s.end(4), /at most 1000 bytes/);
 });
 
-test('two processes, or two state managers, cannot have one folder', async (t) => {
-  const location = await temporary(t);
+test('two processes, or two state managers, cannot have one folder', async () => {
+  const location = await temporary();
   await using state = await StateManager.open({ location });
   await assert.rejects(StateManager.open({ location }), InvalidOperationError);
   await state.dictionary('still works');

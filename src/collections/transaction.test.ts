@@ -103,12 +103,14 @@ test('TX7: two operations on one tx not awaited: both succeed, in the order of t
   assert.equal(await s.value('k'), 6);
 });
 
-test('TX7: a call that waits for a lock holds up those behind it in its transaction, and a failed one does not stop them', async () => {
+test('TX7: a call that waits for a lock holds up those behind it in its transaction, and a failed one does not stop them', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   await using s = await scene();
   await s.X(1);
   const waiting = s.S(2, 'k', 30);
   const behind = s.S(2, 'j');
   await waits(waiting, behind);
+  t.mock.timers.tick(30);
   await assert.rejects(waiting, LockTimeoutError);
   assert.equal(await behind, 1);
 });
@@ -189,8 +191,8 @@ test('TX11: system abort of an open tx (max age): next operation and commit: Tra
   await granted(s.X(6, 'j', 1, 0));
 });
 
-test('TX12: abort of one-write tx: no log growth', async (t) => {
-  const location = await temporary(t);
+test('TX12: abort of one-write tx: no log growth', async () => {
+  const location = await temporary();
   await using state = await StateManager.open({ location });
   const d = await state.dictionary<string, string>('d');
   const before = await logBytes(location);

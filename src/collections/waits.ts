@@ -29,8 +29,7 @@ export class Wait implements LockOptions {
     this.#limitMs = limitOf('timeoutMs', options?.timeoutMs, timeoutMs);
     this.#until = until;
     this.signal = options?.signal;
-    if (this.signal === undefined) return;
-    if (!(this.signal instanceof AbortSignal)) throw new ArgumentError('signal must be an AbortSignal');
+    checkSignal(this.signal);
     this.assertNotCanceled();
   }
 
@@ -51,6 +50,11 @@ export class Wait implements LockOptions {
       throw new OperationCanceledError('the call was canceled', { cause: this.signal.reason });
     }
   }
+}
+
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new ArgumentError('signal must be an AbortSignal');
 }
 
 /** A time limit as it was given, or the one that holds otherwise. */

@@ -11,7 +11,9 @@ import type { Collection } from './collection.js';
 import { boundsOf, type RangeOptions } from './enumerate.js';
 import { ObjectClosedError, TransientError } from './errors.js';
 import { keyOf } from './key-parts.js';
+import { checkNumber } from './options.js';
 import { liveValue } from './rows.js';
+import { checkSignal } from './waits.js';
 
 export type Watched<K, V> = Readonly<
   | { action: 'set'; key: K; value: V; commitSequenceNumber: bigint }
@@ -32,6 +34,9 @@ export function watch<K, V>(
   range: WatchRange<K>,
   decode: (value: Uint8Array) => V,
 ): AsyncIterableIterator<Watched<K, V>> & AsyncDisposable {
+  const { maxPending, signal } = range;
+  if (maxPending !== undefined) checkNumber('maxPending', maxPending, 1, Number.MAX_SAFE_INTEGER);
+  checkSignal(signal);
   const watcher = new Watcher<K, V>(collection, range, decode);
   return {
     [Symbol.asyncIterator]() {
