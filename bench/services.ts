@@ -47,20 +47,20 @@ const few = [1, 16, 64];
 const four = [4];
 const sixteen = [16];
 
-const multipart = ['Content-Type: multipart/mixed; boundary=batch', 'Accept: application/json'];
+const multipart = ['Content-Type: multipart/mixed; boundary=batch_1', 'Accept: application/json'];
 /** 100 inserts in one transaction. */
 const batch = [
-  '--batch\r\nContent-Type: multipart/mixed; boundary=changes\r\n',
+  '--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n',
   ...Array.from({ length: 100 }, (_, at) =>
     [
-      '--changes\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n',
+      '--changeset_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n',
       `POST http://127.0.0.1/${developmentAccount.name}/bench HTTP/1.1`,
       'Content-Type: application/json\r\nAccept: application/json;odata=minimalmetadata',
       'Prefer: return-no-content\r\nDataServiceVersion: 3.0\r\n',
       `{"PartitionKey":"b{nnnnnnnnnn}","RowKey":"${at}","text":"${'x'.repeat(100)}"}`,
     ].join('\r\n'),
   ),
-  '--changes--\r\n--batch--\r\n',
+  '--changeset_1--\r\n--batch_1--\r\n',
 ].join('\r\n');
 /** The same twice, so that one can have an index. */
 const scanned = `{"PartitionKey":"p","RowKey":"{iiii}","text":"${'x'.repeat(100)}","plain":"{iiii}","indexed":"{iiii}"}`;

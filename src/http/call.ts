@@ -32,6 +32,8 @@ export interface RequestHead {
   readonly secure: boolean;
   /** Of a part of a batch that leaves out the account: its path as it was sent, and signed. */
   readonly signedPath?: string;
+  /** Whether the client went away; of a part of a batch nobody knows. */
+  isGone?(): boolean;
 }
 
 /** What is known of an account without asking the store. */
@@ -90,6 +92,7 @@ export class Call {
   readonly remoteAddress: string;
   readonly secure: boolean;
   readonly body: Body;
+  readonly #head: RequestHead;
 
   constructor(head: RequestHead, body: Body, id: string, now: number, options: CallOptions) {
     const address = readAddress(head.url, head.headers.host, options);
@@ -116,6 +119,12 @@ export class Call {
     this.remoteAddress = head.remoteAddress;
     this.secure = head.secure;
     this.body = body;
+    this.#head = head;
+  }
+
+  /** Whether the client went away: for who waits long. */
+  get isGone(): boolean {
+    return this.#head.isGone?.() ?? false;
   }
 
   /** `x-ms-client-request-id`, when it is fit to be echoed. */

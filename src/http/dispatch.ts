@@ -39,7 +39,7 @@ export class Dispatcher<Service> {
     }
   }
 
-  /** 405 `UnsupportedHttpVerb` or 400 `InvalidQueryParameterValue` if no row fits. */
+  /** 405 `UnsupportedHttpVerb`, of a table `MethodNotAllowed`, or 400 `InvalidQueryParameterValue` if no row fits. */
   find(call: Call): Operation<Service> {
     const { restype, comp } = selectors(call.query);
     const key = selectorKey(restype, comp);
@@ -59,7 +59,7 @@ export class Dispatcher<Service> {
         method !== call.method && selected.get(key)?.some((row) => row.since <= call.version),
     );
     if (otherMethod || byMethod?.get(call.method) === undefined)
-      return new StorageError('UnsupportedHttpVerb');
+      return new StorageError(call.service === 'table' ? 'MethodNotAllowed' : 'UnsupportedHttpVerb');
     // The one that is wrong: `comp` where some operation here has this `restype`, else `restype`.
     const knowsType = this.operations.some(
       (row) =>

@@ -11,7 +11,7 @@ import { formatIsoTime } from '../base/times.js';
 import { type ErrorCode, StorageError, type StorageErrorOptions } from '../services/common/errors.js';
 import type { Answer } from './answer.js';
 import type { Call } from './call.js';
-import { errorLevel, jsonType } from './odata.js';
+import { errorLevel, jsonType, preference } from './odata.js';
 import { statusOf } from './status.js';
 import { element, xmlHead } from './xml.js';
 
@@ -57,8 +57,11 @@ export function errorAnswer(error: StorageError, context: ErrorContext): Answer 
   const message = `${text}\nRequestId:${context.id}\nTime:${isoTime(context.now)}`;
   const { type, body } = write(error, message, context);
   headers.push('Content-Type', type);
-  if (context.service === 'table')
+  if (context.service === 'table') {
     headers.push('Cache-Control', 'no-cache', 'X-Content-Type-Options', 'nosniff');
+    const wish = preference(context.call?.headers['prefer']);
+    if (wish !== undefined) headers.push('Preference-Applied', wish);
+  }
   // The status line of a table says what it always says.
   return { status, headers, body, reason: context.service === 'table' ? undefined : reasonOf(error.message) };
 }

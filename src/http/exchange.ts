@@ -264,5 +264,6 @@ function headOf(request: IncomingMessage): RequestHead {
     rawHeaders: request.rawHeaders,
     remoteAddress: address.startsWith('::ffff:') ? address.slice(7) : address,
     secure: (socket as TLSSocket).encrypted === true,
+    isGone: () => socket.destroyed,
   };
 }

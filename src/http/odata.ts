@@ -1,4 +1,4 @@
-// The metadata level of a table's JSON: how much of OData a client wants to see.
+// What a client wants to see of OData: the metadata level of a table's JSON, and whether what it made is sent back.
 
 import type { Call } from './call.js';
 
@@ -19,4 +19,13 @@ export function askedLevel(call: Pick<Call, 'query' | 'headers'>): MetadataLevel
 /** An error is written at the level that was asked for, whatever else was wrong with the request. */
 export function errorLevel(call: Pick<Call, 'query' | 'headers'> | undefined): MetadataLevel {
   return (call === undefined ? undefined : askedLevel(call)) ?? 'minimalmetadata';
+}
+
+export type Preference = 'return-content' | 'return-no-content' | undefined;
+
+/** `Prefer`, as it is then told to be applied. */
+export function preference(prefer: string | string[] | undefined): Preference {
+  const text = Array.isArray(prefer) ? prefer[0] : prefer;
+  const wish = text?.trim().toLowerCase();
+  return wish === 'return-content' || wish === 'return-no-content' ? wish : undefined;
 }

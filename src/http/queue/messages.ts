@@ -39,7 +39,7 @@ export async function putMessage(call: Call, { store }: QueueService): Promise<A
   const message = await messages.putMessage(store, queueKey(call), {
     id: randomUUID(),
     nonce: newNonce(),
-    text: await readText(call),
+    text: textIn(await call.body.readAll(longestBody)),
     visibilityMs: visibility * 1000,
     ttlMs: ttl * 1000,
   });
@@ -52,11 +52,15 @@ export async function getMessages(call: Call, { store }: QueueService): Promise<
   const most = integerParameter(call, 'numofmessages', 1, mostAtOnce) ?? 1;
   const visibility = integerParameter(call, 'visibilitytimeout', 1, longestVisibility) ?? 30;
   const options = { most, visibilityMs: visibility * 1000, nonce: newNonce };
-  const wait = integerHeader(call, waitHeader, 0, longestWait) ?? 0;
+  const waitMs = Math.min((integerHeader(call, waitHeader, 0, longestWait) ?? 0) * 1000, call.timeoutMs);
   const found =
-    wait === 0
+    waitMs === 0
       ? await messages.getMessages(store, queueKey(call), options)
-      : await messages.awaitMessages(store, queueKey(call), { ...options, waitMs: wait * 1000 });
+      : await messages.awaitMessages(store, queueKey(call), {
+          ...options,
+          waitMs,
+          isGone: () => call.isGone,
+        });
   const rows = found.map((message) =>
     parent('QueueMessage', whenAndWho(message) + handOut(message) + countAndText(message)),
   );
@@ -74,9 +78,10 @@ export async function updateMessage(call: Call, { store }: QueueService): Promis
   const receipt = receiptOf(call);
   requireParameter(call, 'visibilitytimeout');
   const visibility = integerParameter(call, 'visibilitytimeout', 0, longestVisibility) ?? 0;
+  const body = await call.body.readAll(longestBody);
   const update = {
     visibilityMs: visibility * 1000,
-    text: call.body.declaredLength ? await readText(call) : undefined,
+    text: body.length === 0 ? undefined : textIn(body),
     nonce: newNonce(),
   };
   const updated = await messages.updateMessage(store, queueKey(call), call.name, receipt, update);
@@ -109,8 +114,8 @@ function timeToLive(call: Call): number {
 }
 
 /** The text of `<QueueMessage><MessageText>`; elements inside it are left out, as the reference says. */
-async function readText(call: Call): Promise<string> {
-  const root = requireRoot(parseXml(await call.body.readAll(longestBody)), 'QueueMessage');
+function textIn(body: Buffer): string {
+  const root = requireRoot(parseXml(body), 'QueueMessage');
   const { text } = requireChild(root, 'MessageText');
   if (Buffer.byteLength(text) > longestText) {
     throw new StorageError('RequestBodyTooLarge', { details: { MaxLimit: String(longestText) } });

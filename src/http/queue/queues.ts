@@ -1,5 +1,7 @@
 // Queues on the wire.
 
+import { StorageError } from '../../services/common/errors.js';
+import { checkName, nameRules } from '../../services/common/names.js';
 import type { QueueKey } from '../../services/queue/model.js';
 import * as queues from '../../services/queue/queues.js';
 import type { QueueService } from '../../services/queue/service.js';
@@ -10,7 +12,9 @@ import { addMetadata, metadataOf } from '../headers.js';
 import { listParameter, pageSize, parameter } from '../parameters.js';
 import { element, escapeAttribute, optional, parent, xmlAnswer } from '../xml.js';
 
+/** 400 for a name that no queue can have. */
 export function queueKey(call: Call): QueueKey {
+  checkName('queue', call.container);
   return [call.account, call.container];
 }
 
@@ -51,6 +55,7 @@ export async function listQueues(call: Call, { store }: QueueService): Promise<A
   const marker = parameter(call, 'marker');
   const maxresults = parameter(call, 'maxresults');
   const max = pageSize(call);
+  if (marker && nameRules.queue(marker) !== undefined) throw new StorageError('InvalidMarker');
   const metadata = listParameter(call, 'include', ['metadata']).has('metadata');
   const listing = await queues.listQueues(store, call.account, {
     prefix: prefix ?? '',

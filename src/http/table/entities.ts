@@ -4,7 +4,6 @@ import { orThrow, StorageError } from '../../services/common/errors.js';
 import * as entities from '../../services/table/entities.js';
 import { type EntityKey, entityEtag } from '../../services/table/entity.js';
 import { everything, parseFilter } from '../../services/table/filter.js';
-import { tableKey } from '../../services/table/model.js';
 import { queryEntities as query } from '../../services/table/query.js';
 import type { TableService } from '../../services/table/service.js';
 import type { Answer } from '../answer.js';
@@ -13,7 +12,7 @@ import type { Call } from '../call.js';
 import { entitiesJson, entityJson } from './json.js';
 import { continuationToken, parseContinuationToken, parseEntityKey } from './keys.js';
 import { topOf } from './tables.js';
-import { checkKeys, jsonAnswer, jsonContext, keysOf, mostBytes } from './wire.js';
+import { checkKeys, jsonAnswer, jsonContext, keysOf, readJsonBody, tableOf } from './wire.js';
 import { readWrite, writeAnswer } from './writes.js';
 
 /** Insert, update, merge, both upserts, delete. */
@@ -24,11 +23,11 @@ export async function writeEntity(call: Call, { store }: TableService, identity:
     table: call.container,
     keys: call.name,
     headers: call.headers,
-    body: call.method === 'DELETE' ? none : await call.body.readAll(mostBytes),
+    body: call.method === 'DELETE' ? none : await readJsonBody(call),
   };
   const write = readWrite(request);
   checkKeys(identity, entities.keyOfWrite(write));
-  const written = await entities.writeEntity(store, tableKey(call.account, call.container), write);
+  const written = await entities.writeEntity(store, tableOf(call), write);
   return writeAnswer(request, write, written, context);
 }
 
@@ -38,7 +37,7 @@ export async function getEntity(call: Call, { store }: TableService, identity: I
   const context = jsonContext(call);
   const key = orThrow(parseEntityKey(call.name));
   checkKeys(identity, key);
-  const entity = await entities.getEntity(store, tableKey(call.account, call.container), key);
+  const entity = await entities.getEntity(store, tableOf(call), key);
   const body = entityJson(entity, call.container, context);
   return jsonAnswer(200, body, context, ['ETag', entityEtag(entity.stamp)]);
 }
@@ -53,7 +52,7 @@ export async function queryEntities(
   if (unsupported.some((option) => call.query.has(option))) throw new StorageError('NotImplemented');
   const context = jsonContext(call);
   const filter = call.query.get('$filter');
-  const page = await query(store, tableKey(call.account, call.container), {
+  const page = await query(store, tableOf(call), {
     filter: filter === undefined ? everything : orThrow(parseFilter(filter)),
     top: topOf(call),
     from: continuationOf(call),

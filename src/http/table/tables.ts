@@ -8,11 +8,12 @@ import * as tables from '../../services/table/tables.js';
 import { readAcl, writeAcl } from '../acl.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
+import { type Preference, preference } from '../odata.js';
 import { xmlAnswer } from '../xml.js';
 import { readTableName } from './entity-reader.js';
 import { type JsonContext, tableJson, tablesJson } from './json.js';
 import { continuationToken, parseContinuationToken } from './keys.js';
-import { jsonAnswer, jsonContext, type Preference, preference, readJsonBody } from './wire.js';
+import { jsonAnswer, jsonContext, readJsonBody, tableOf } from './wire.js';
 
 export async function createTable(call: Call, { store }: TableService): Promise<Answer> {
   const name = orThrow(readTableName(await readJsonBody(call)));
@@ -75,12 +76,14 @@ export function topOf(call: Call): number {
 }
 
 export async function getTableAcl(call: Call, { store }: TableService): Promise<Answer> {
+  tableOf(call);
   const policies = await tables.tablePolicies(store, call.account, call.container);
   if (policies === undefined) throw new StorageError('TableNotFound');
   return xmlAnswer(200, writeAcl(policies, call.version), ['Cache-Control', 'no-cache']);
 }
 
 export async function setTableAcl(call: Call, { store }: TableService): Promise<Answer> {
+  tableOf(call);
   await tables.setPolicies(store, call.account, call.container, await readAcl(call, 'table'));
   return { status: 204, headers: [] };
 }

@@ -1,8 +1,10 @@
 // What table requests have in common: the level of metadata, the body as JSON, `Prefer`, the keys of a SAS.
 
 import { StorageError } from '../../services/common/errors.js';
+import { checkName } from '../../services/common/names.js';
 import type { EntityKey } from '../../services/table/entity.js';
 import { compareKeys, type EntityRange } from '../../services/table/filter-plan.js';
+import { type TableKey, tableKey } from '../../services/table/model.js';
 import type { Answer } from '../answer.js';
 import type { Identity, KeyRange } from '../auth/types.js';
 import type { Call } from '../call.js';
@@ -46,24 +48,27 @@ export function jsonAnswer(
   return { status, headers: [...own, ...headers], body };
 }
 
-export async function readJsonBody(call: Call): Promise<Buffer> {
-  checkContentType(call.headers['content-type']);
-  return call.body.readAll(mostBytes);
+/** The table that the path names; 400 if none can be called so. */
+export function tableOf(call: Call): TableKey {
+  checkName('table', call.container);
+  return tableKey(call.account, call.container);
 }
 
+/** What was sent, which must say that it is JSON. */
+export async function readJsonBody(call: Call): Promise<Buffer> {
+  const type = call.headers['content-type'];
+  checkContentType(type);
+  const body = await call.body.readAll(mostBytes);
+  if (type === undefined && body.length > 0) throw new StorageError('MediaTypeNotSupported');
+  return body;
+}
+
+/** Inside a batch it may be left out. */
 export function checkContentType(type: string | undefined): void {
   if (type === undefined || type.toLowerCase().includes('json')) return;
   throw new StorageError(
     type.toLowerCase().includes('atom') ? 'AtomFormatNotSupported' : 'MediaTypeNotSupported',
   );
-}
-
-export type Preference = 'return-content' | 'return-no-content' | undefined;
-
-export function preference(prefer: string | string[] | undefined): Preference {
-  const text = Array.isArray(prefer) ? prefer[0] : prefer;
-  const wish = text?.trim().toLowerCase();
-  return wish === 'return-content' || wish === 'return-no-content' ? wish : undefined;
 }
 
 /** The keys that a SAS lets its holder see; nothing: all. */

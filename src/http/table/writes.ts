@@ -5,11 +5,12 @@ import { orThrow, StorageError } from '../../services/common/errors.js';
 import type { EntityWrite, Written } from '../../services/table/entities.js';
 import { entityEtag, type Match, parseMatch } from '../../services/table/entity.js';
 import type { Answer } from '../answer.js';
+import { preference } from '../odata.js';
 import { readInsert, readUpdate } from './entity-reader.js';
 import { entityJson, type JsonContext } from './json.js';
 import { entityPath, parseEntityKey } from './keys.js';
 import { created } from './tables.js';
-import { checkContentType, preference } from './wire.js';
+import { checkContentType } from './wire.js';
 
 export interface WriteRequest {
   readonly method: string;

@@ -129,6 +129,11 @@ export class Fronts {
     return front;
   }
 
+  /** No row of theirs lies before this one; nothing: nobody knows. */
+  startOf(messages: number): MessageKey | undefined {
+    return this.#fronts.get(messages)?.start;
+  }
+
   /** A row that the transaction writes; told once it is ordered. */
   arrives(tx: Transaction, key: MessageKey): void {
     tx.onEnd({

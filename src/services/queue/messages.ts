@@ -88,17 +88,21 @@ export function getMessages(
   });
 }
 
-/** The same, but where there is none it waits for one to come or to become visible, as long as it is told. */
+/**
+ * The same, but where there is none it waits for one to come or to become visible, as long as it is told. A client
+ * that went away meanwhile gets none: it would be hidden for nobody.
+ */
 export async function awaitMessages(
   store: QueueStore,
   queue: QueueKey,
-  options: Parameters<typeof getMessages>[2] & { readonly waitMs: number },
+  options: Parameters<typeof getMessages>[2] & { readonly waitMs: number; isGone(): boolean },
 ): Promise<Message[]> {
   const until = performance.now() + options.waitMs;
   for (;;) {
     const { messages } = await store.run((tx) => findQueue(store, tx, queue));
     const arrival = store.fronts.arrival(messages);
     try {
+      if (options.isGone()) return [];
       const found = await getMessages(store, queue, options);
       const left = until - performance.now();
       if (found.length > 0 || left <= 0) return found;
@@ -220,8 +224,8 @@ async function findMessage(
   return { key, row };
 }
 
-/** The row as it is now; nothing if it is gone. A get waits for nobody. */
-async function lockRow(
+/** The row as it is now; nothing if it is gone. Waits for nobody. */
+export async function lockRow(
   store: QueueStore,
   tx: Transaction,
   key: MessageKey,
@@ -239,7 +243,7 @@ async function writeRow(store: QueueStore, tx: Transaction, key: MessageKey, row
   store.fronts.arrives(tx, key);
 }
 
-async function dropMessage(store: QueueStore, tx: Transaction, key: MessageKey): Promise<void> {
+export async function dropMessage(store: QueueStore, tx: Transaction, key: MessageKey): Promise<void> {
   await store.messages.delete(tx, key);
   await store.texts.delete(tx, [key[0], key[2]]);
   await store.counts.add(tx, key[0], -1);

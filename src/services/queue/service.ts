@@ -3,6 +3,7 @@
 import type { AccountStore } from '../common/account-store.js';
 import type { Garbage } from '../common/garbage.js';
 import type { Store } from '../common/store.js';
+import { ExpiredSweep } from './expired.js';
 import { openQueueStore, type QueueStore } from './model.js';
 
 export interface QueueService {
@@ -15,5 +16,8 @@ export async function openQueueService(
   garbage: Garbage,
   accounts: AccountStore,
 ): Promise<QueueService> {
-  return { store: await openQueueStore(store, garbage), accounts };
+  const queueStore = await openQueueStore(store, garbage);
+  const expired = new ExpiredSweep(queueStore);
+  garbage.also(() => expired.round());
+  return { store: queueStore, accounts };
 }

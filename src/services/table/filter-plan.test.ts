@@ -6,14 +6,7 @@ import { rows } from '../../base/cells.suite.js';
 import { encodeKey, utf16 } from '../../engine/keys.js';
 import { type EntityInput, type EntityKey, propertyOf } from './entity.js';
 import { type Filter, matches, parseFilter } from './filter.js';
-import {
-  compareKeys,
-  type EntityRange,
-  intervalsOf,
-  planFilter,
-  pointOf,
-  rangesFrom,
-} from './filter-plan.js';
+import { compareKeys, type EntityRange, planFilter, pointOf, rangesFrom } from './filter-plan.js';
 import { entity, filters, key } from './random-filters.suite.js';
 
 const seed = 20260807;
@@ -100,17 +93,6 @@ describe('a plan', () => {
     assert.equal(from('b', 'x'), '[c/..c+/)');
     assert.equal(from('c', 'x'), '[c/x..c+/)');
     assert.equal(from('d', ''), 'nothing');
-  });
-
-  test('the texts a property can have', () => {
-    const names = (text: string) => intervalsOf(parsed(text), 'TableName');
-    assert.deepEqual(names("TableName eq 'a'"), [{ from: 'a', to: 'a\0' }]);
-    assert.deepEqual(names("TableName ge 'a' and TableName lt 'b'"), [{ from: 'a', to: 'b' }]);
-    assert.deepEqual(names("TableName eq 'b' or TableName eq 'a'"), [
-      { from: 'a', to: 'a\0' },
-      { from: 'b', to: 'b\0' },
-    ]);
-    assert.deepEqual(names(''), [{ from: '', to: undefined }]);
   });
 
   test('a hostile filter is planned in no time and still reads all that matches', () => {

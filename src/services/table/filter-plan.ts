@@ -23,7 +23,7 @@ import type { Filter, Operator } from './filter.js';
 import { meetPlaces, onlyPlace, type PlaceRange, placesOf } from './index-places.js';
 
 /** From `from` on and below `to`; nothing: to the end. */
-export interface Interval {
+interface Interval {
   readonly from: string;
   readonly to: string | undefined;
 }
@@ -40,7 +40,7 @@ const mostBoxes = 1024;
 export function planFilter(filter: Filter): readonly EntityRange[] {
   const known = plans.get(filter);
   if (known !== undefined) return known;
-  const ranges = mergeRanges(boxesOf(filter, false).map(rangeOf));
+  const ranges = mergeRanges(boxesOf(filter, false, nothing).map(rangeOf));
   plans.set(filter, ranges);
   return ranges;
 }
@@ -65,7 +65,7 @@ const mostPaths = 64;
 
 /** Paths that together reach all that can match, by these indexes; nothing if they are of no use to the filter. */
 export function planPaths(filter: Filter, indexed: ReadonlySet<string>): readonly Path[] | undefined {
-  const boxes = boxesOf(filter, false, { ...keyNames, indexed });
+  const boxes = boxesOf(filter, false, indexed);
   const parts = new Map<IndexPart | undefined, EntityRange[]>();
   for (const box of boxes) {
     const range = rangeOf(box);
@@ -101,12 +101,6 @@ export function compareKeys(a: EntityKey, b: EntityKey): number {
   return compareTexts(a.partitionKey, b.partitionKey) || compareTexts(a.rowKey, b.rowKey);
 }
 
-/** The texts that a property can have where the filter holds, as far as it tells; `TableName` for instance. */
-export function intervalsOf(filter: Filter, name: string): readonly Interval[] {
-  const boxes = boxesOf(filter, false, { partition: name, row: '' });
-  return mergeIntervals(boxes.map(({ partition }) => partition));
-}
-
 interface Box {
   readonly partition: Interval;
   readonly row: Interval;
@@ -114,15 +108,9 @@ interface Box {
   readonly part?: IndexPart | undefined;
 }
 
-interface Names {
-  readonly partition: string;
-  readonly row: string;
-  readonly indexed?: ReadonlySet<string>;
-}
-
 const all: Interval = { from: '', to: undefined };
 const wholeBox: Box = { partition: all, row: all };
-const keyNames: Names = { partition: 'PartitionKey', row: 'RowKey' };
+const nothing: ReadonlySet<string> = new Set();
 
 function successor(text: string): string {
   return `${text}\0`;
@@ -133,20 +121,20 @@ function compareTexts(a: string, b: string): number {
 }
 
 /** Boxes that hold all that the filter, or with `negated` its opposite, can be true for. */
-function boxesOf(filter: Filter, negated: boolean, names: Names = keyNames): readonly Box[] {
+function boxesOf(filter: Filter, negated: boolean, indexed: ReadonlySet<string>): readonly Box[] {
   switch (filter.kind) {
     case 'constant':
       return filter.holds !== negated ? [wholeBox] : [];
     case 'not':
-      return boxesOf(filter.part, !negated, names);
+      return boxesOf(filter.part, !negated, indexed);
     case 'flag':
-      return negated || !names.indexed?.has(filter.name)
+      return negated || !indexed.has(filter.name)
         ? [wholeBox]
         : partBoxes(filter.name, placesOf('eq', { type: 'Edm.Boolean', value: true }));
     case 'compare':
-      return comparisonBoxes(filter, negated, names);
+      return comparisonBoxes(filter, negated, indexed);
     default: {
-      const parts = filter.parts.map((part) => boxesOf(part, negated, names));
+      const parts = filter.parts.map((part) => boxesOf(part, negated, indexed));
       return (filter.kind === 'and') !== negated ? parts.reduce(both) : either(parts);
     }
   }
@@ -158,14 +146,14 @@ const opposite = { eq: 'ne', ne: 'eq', gt: 'le', ge: 'lt', lt: 'ge', le: 'gt' } 
 function comparisonBoxes(
   filter: Filter & { kind: 'compare' },
   negated: boolean,
-  names: Names,
+  indexed: ReadonlySet<string>,
 ): readonly Box[] {
   const { name, literal } = filter;
-  if (names.indexed?.has(name) && !negated) return partBoxes(name, placesOf(filter.operator, literal));
-  if ((name !== names.partition && name !== names.row) || literal.type !== 'Edm.String') return [wholeBox];
+  if (indexed.has(name) && !negated) return partBoxes(name, placesOf(filter.operator, literal));
+  if ((name !== 'PartitionKey' && name !== 'RowKey') || literal.type !== 'Edm.String') return [wholeBox];
   const found = intervals(negated ? opposite[filter.operator] : filter.operator, literal.value);
   return found.map((interval) =>
-    name === names.partition ? { partition: interval, row: all } : { partition: all, row: interval },
+    name === 'PartitionKey' ? { partition: interval, row: all } : { partition: all, row: interval },
   );
 }
 
@@ -251,10 +239,4 @@ function mergeRanges(ranges: readonly EntityRange[]): readonly EntityRange[] {
 
 function isFilled({ from, to }: EntityRange): boolean {
   return to === undefined || compareKeys(from, to) < 0;
-}
-
-/** As ranges of partitions. */
-function mergeIntervals(found: readonly Interval[]): readonly Interval[] {
-  const ranges = mergeRanges(found.map((partition) => rangeOf({ partition, row: all })));
-  return ranges.map(({ from, to }) => ({ from: from.partitionKey, to: to?.partitionKey }));
 }

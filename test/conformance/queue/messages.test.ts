@@ -2,10 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { signSas } from '#src/http/auth/sign.js';
+import { awaitMessages } from '#src/services/queue/messages.js';
 import { setDeadLetter } from '#src/services/queue/queues.js';
 import type { QueueService } from '#src/services/queue/service.js';
-import { givenQueue, messageBody, messagesIn, type ShownMessage, TestQueue } from '../../support/queues.js';
+import {
+  givenQueue,
+  messageBody,
+  messagesIn,
+  receipt,
+  type ShownMessage,
+  TestQueue,
+} from '../../support/queues.js';
 import { gives, refuses } from '../../support/server.js';
+import { Wire } from '../../support/wire.js';
 
 const texts = (messages: readonly ShownMessage[]) => messages.map((message) => message['MessageText']);
 
@@ -336,4 +346,47 @@ test('a message that was handed out too often goes to the dead-letter queue, if 
   assert.deepEqual(await queue.take(), []);
   assert.equal(await queue.count(), 0);
   assert.deepEqual(texts(await dead.take()), ['poison']);
+});
+
+test('an update whose body comes in chunks is refused: its text is not taken for none', async (t) => {
+  const { queue, server } = await givenQueue(t, ['first']);
+  const [message] = await queue.take();
+  assert.ok(message);
+  const sas = signSas(
+    { service: 'queue', account: server.account.name },
+    { sv: '2021-12-02', ss: 'q', srt: 'o', sp: 'u', se: '2099-01-01T00:00:00Z' },
+    Buffer.from(server.account.keys[0], 'base64'),
+  );
+  const path = `/${server.account.name}/work/messages/${message['MessageId']}`;
+  const wire = await Wire.open(server.address);
+  wire.send(
+    `PUT ${path}?${receipt(message)}&visibilitytimeout=0&${sas} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
+      'x-ms-version: 2021-12-02\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+  );
+  assert.equal((await wire.answer('PUT')).headers.get('x-ms-error-code'), 'MissingContentLengthHeader');
+  wire.close();
+  await gives(queue.delete(message), 204); // its receipt is as good as before
+});
+
+test('who went away while it waited for a message gets none', async (t) => {
+  const { queue, server } = await givenQueue(t);
+  const { store } = server.running.services.get('queue') as QueueService;
+  let isGone = false;
+  const wait = { most: 1, visibilityMs: 60_000, nonce: () => 1, waitMs: 20_000, isGone: () => isGone };
+  const waiting = awaitMessages(store, [server.account.name, 'work'], wait);
+  await gives(queue.get(), 200); // the one that waits has looked by now
+  isGone = true;
+  await gives(queue.put('m'), 201);
+  assert.deepEqual(await waiting, []);
+  assert.deepEqual(texts(await queue.take()), ['m']);
+});
+
+test('what has expired gives its space back, although nobody asks for it', async (t) => {
+  const { queue, server } = await givenQueue(t);
+  for (let n = 0; n < 20; n++) await gives(queue.put(`${n}`, `messagettl=${n < 15 ? 10 : 1000}`), 201);
+  await gives(queue.put('hidden', 'messagettl=20&visibilitytimeout=15'), 201);
+  server.pass(30);
+  await server.running.sweep();
+  assert.equal(await queue.count(), 5);
+  assert.equal((await queue.take('numofmessages=32')).length, 5);
 });

@@ -130,3 +130,25 @@ test('Queue Service Properties are kept; stats are on the secondary alone', asyn
   });
   assert.equal(preflight.status, 200);
 });
+
+for (const [name, code] of [
+  ['ab', 'OutOfRangeInput'],
+  ['a_b', 'InvalidResourceName'],
+  ['ABC', 'InvalidResourceName'],
+] as const) {
+  test(`a queue that cannot be called ${name} is 400 ${code} whatever is asked of it`, async (t) => {
+    const { server } = await givenQueue(t);
+    const ask = (method: string, path: string, body?: string) =>
+      server.ask({ method, path: `/${name}${path}`, ...(body && { body }) });
+    await refuses(ask('GET', '?comp=metadata'), 400, code);
+    await refuses(ask('GET', '/messages'), 400, code);
+    await refuses(ask('POST', '/messages', '<QueueMessage><MessageText/></QueueMessage>'), 400, code);
+    await refuses(ask('DELETE', ''), 400, code);
+  });
+}
+
+test('List Queues: a marker that no answer gave is 400 InvalidMarker', async (t) => {
+  const { server } = await givenQueue(t);
+  await refuses(server.ask({ path: '/?comp=list&marker=%25x' }), 400, 'InvalidMarker');
+  await gives(server.ask({ path: '/?comp=list&marker=' }), 200);
+});

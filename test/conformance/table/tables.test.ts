@@ -86,3 +86,42 @@ test('Table ACL and service properties are XML, and kept', async (t) => {
     /<StorageServiceProperties>/,
   );
 });
+
+const json = { 'Content-Type': 'application/json', Accept: 'application/json;odata=nometadata' };
+const newTable = '{"TableName":"other"}';
+
+// biome-ignore format: a table
+const refusals: readonly (readonly [what: string, method: string, path: string, headers: Record<string, string>, body: string | undefined, outcome: string])[] = [
+  ['a method that is not for it',       'PUT',    '/Tables',   json,                                            '{}',      '405 MethodNotAllowed'],
+  ['a table deleted by its own path',   'DELETE', '/people',   json,                                            undefined, '405 MethodNotAllowed'],
+  ['no Content-Type',                   'POST',   '/Tables',   { Accept: 'application/json' },                  newTable,  '415 MediaTypeNotSupported'],
+  ['text',                              'POST',   '/Tables',   { ...json, 'Content-Type': 'text/plain' },       newTable,  '415 MediaTypeNotSupported'],
+  ['Atom sent',                         'POST',   '/Tables',   { ...json, 'Content-Type': 'application/atom+xml' }, newTable, '415 AtomFormatNotSupported'],
+  ['Atom asked for',                    'GET',    '/Tables',   { Accept: 'application/atom+xml' },              undefined, '415 AtomFormatNotSupported'],
+  ['another type asked for',            'GET',    '/Tables',   { Accept: 'application/pdf' },                   undefined, '415 MediaTypeNotSupported'],
+  ['JSON before its time',              'GET',    '/Tables',   { ...json, 'x-ms-version': '2012-02-12' },       undefined, '415 JsonFormatNotSupported'],
+  ['a name that no table can have',     'GET',    '/a_b()',    json,                                            undefined, '400 InvalidResourceName'],
+  ['a name that is too short',          'POST',   '/ab',       json,                                            '{"PartitionKey":"p","RowKey":"r"}', '400 OutOfRangeInput'],
+  ['two methods in X-HTTP-Method',      'POST',   '/people',   { ...json, 'X-HTTP-Method': 'MERGE, PUT' },      '{}',      '400 XMethodIncorrectCount'],
+  ['another X-HTTP-Method',             'POST',   '/people',   { ...json, 'X-HTTP-Method': 'HEAD' },            '{}',      '400 XMethodIncorrectValue'],
+  ['X-HTTP-Method on a GET',            'GET',    '/people()', { ...json, 'X-HTTP-Method': 'MERGE' },           undefined, '400 XMethodNotUsingPost'],
+  ['a property twice',                  'POST',   '/people',   json,                                            '{"PartitionKey":"p","RowKey":"r","a":1,"a":2}', '400 DuplicatePropertiesSpecified'],
+  ['half an entity',                    'POST',   '/people',   json,                                            '{"PartitionKey":"p",', '400 InvalidInput'],
+  ['more than 4 MiB',                   'POST',   '/people',   json,                                            ' '.repeat(4 * 1024 * 1024 + 1), '413 RequestBodyTooLarge'],
+];
+
+for (const [what, method, path, headers, body, outcome] of refusals) {
+  test(`${what}: ${outcome}`, async (t) => {
+    const { server } = await givenTable(t);
+    const [status, code] = outcome.split(' ');
+    const asked = { method, path, headers, ...(body === undefined ? {} : { body }) };
+    await refusesTable(server.ask(asked), Number(status), code ?? '');
+  });
+}
+
+test('a refused insert tells the preference that would have been applied', async (t) => {
+  const { table } = await givenTable(t, [{ PartitionKey: 'p', RowKey: 'r' }]);
+  const again = table.insert({ PartitionKey: 'p', RowKey: 'r' }, { Prefer: 'return-no-content' });
+  const { headers } = await refusesTable(again, 409, 'EntityAlreadyExists');
+  assert.equal(headers.get('preference-applied'), 'return-no-content');
+});
