@@ -9,7 +9,7 @@
 // answer was lost opens nothing twice. Nothing of this outlives the process.
 
 import { caching } from '../services/file/caching-rules.js';
-import type { HandleOwner } from '../services/file/opens.js';
+import type { HandleOwner } from '../services/file/open-handles.js';
 import type { FileOpen } from './open.js';
 import type { ServerContext } from './server.js';
 import type { Session } from './session.js';

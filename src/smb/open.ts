@@ -1,7 +1,7 @@
 // What one file id of a session stands for: a file or directory, or a pipe.
 
 import type { Volume } from '../services/file/file-system.js';
-import type { OpenHandle } from '../services/file/opens.js';
+import type { OpenHandle } from '../services/file/open-handles.js';
 import type { Listing } from './commands/query-directory.js';
 import type { Durability } from './durables.js';
 import type { Pipe } from './pipes/pipe.js';

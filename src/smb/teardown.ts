@@ -3,7 +3,7 @@
 import { action, nameChange } from '../services/file/changes.js';
 import { closeFile } from '../services/file/close-file.js';
 import type { Volume } from '../services/file/file-system.js';
-import type { OpenHandle } from '../services/file/opens.js';
+import type { OpenHandle } from '../services/file/open-handles.js';
 import type { Connection } from './connection.js';
 import type { Open } from './open.js';
 import type { ServerContext } from './server.js';

@@ -107,3 +107,6 @@ export function upgradeState(current: number, wanted: number, granted: number): 
   const more = legalState(wanted);
   return granted === more && (more & current) === current ? more : current;
 }
+
+/** What an open of this kind of oplock caches. */
+export const oplockStates = { levelII: read, exclusive: rw, batch: rwh } as const;

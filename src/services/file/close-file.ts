@@ -4,7 +4,8 @@
 import { attribute } from './access.js';
 import { attempts, done, type FileContext } from './attempts.js';
 import { type FileNode, rootId, type Volume } from './file-system.js';
-import type { OpenHandle, Opens } from './opens.js';
+import type { OpenHandle } from './open-handles.js';
+import type { Opens } from './opens.js';
 import { FileRefused } from './refusals.js';
 
 export interface Closed {

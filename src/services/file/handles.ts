@@ -5,7 +5,7 @@ import { invalidHeader, StorageError } from '../common/errors.js';
 import { closeFile } from './close-file.js';
 import { isBelow } from './directories.js';
 import { rootDirectory } from './model.js';
-import type { OpenHandle } from './opens.js';
+import type { OpenHandle } from './open-handles.js';
 import { operate } from './operate.js';
 import type { FileService } from './service.js';
 import { volumeId } from './share-access.js';

@@ -5,7 +5,7 @@ import { access, allAccess, attribute } from './access.js';
 import { type Attempt, attempts, done, type FileContext } from './attempts.js';
 import type { Cache, CacheWish } from './caches.js';
 import { type FileNode, rootId, type VolumeTransaction } from './file-system.js';
-import type { HandleOwner } from './opens.js';
+import type { HandleOwner } from './open-handles.js';
 import { leaseRefusesOpen } from './opens-rules.js';
 import { type FileRefusal, FileRefused } from './refusals.js';
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { access, allAccess, share } from './access.js';
 import { type BreakNotice, breakTimeoutMs } from './caches.js';
-import { caching } from './caching-rules.js';
-import { type OpenRequest, Opens, openLimits, oplockStates } from './opens.js';
+import { caching, oplockStates } from './caching-rules.js';
+import type { OpenRequest } from './open-handles.js';
+import { Opens, openLimits } from './opens.js';
 import { FileRefused } from './refusals.js';
 
 /** A table whose timers run when told to, with handles that note what they are told. */

@@ -4,7 +4,7 @@ import { access, attribute, share } from './access.js';
 import { type Attempt, attempts, done, type FileContext } from './attempts.js';
 import { type FileNode, rootId, type VolumeTransaction } from './file-system.js';
 import { resolve } from './open-file.js';
-import type { OpenHandle } from './opens.js';
+import type { OpenHandle } from './open-handles.js';
 import { sharingConflict } from './opens-rules.js';
 import { FileRefused } from './refusals.js';
 

@@ -1,8 +1,7 @@
 // Oplock levels and lease contexts of CREATE, to and from what the lock table calls caching.
 
 import type { Cache, CacheWish } from '../../services/file/caches.js';
-import { caching } from '../../services/file/caching-rules.js';
-import { oplockStates } from '../../services/file/opens.js';
+import { caching, oplockStates } from '../../services/file/caching-rules.js';
 import type { Call } from '../call.js';
 import { Refused } from '../status.js';
 import { leaseV1, leaseV2 } from '../wire/create-contexts.js';

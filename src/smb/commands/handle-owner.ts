@@ -1,7 +1,7 @@
 // Who holds a handle, as the lock table knows it: shown over REST, and told of breaks and of a forced close.
 
 import type { BreakNotice } from '../../services/file/caches.js';
-import type { HandleOwner } from '../../services/file/opens.js';
+import type { HandleOwner } from '../../services/file/open-handles.js';
 import type { Call } from '../call.js';
 import type { Session } from '../session.js';
 import { sendBreak } from './oplock-break.js';

@@ -1,7 +1,7 @@
 // Breaks of oplocks and leases: told to the client on the server's own account, acknowledged by it.
 
 import type { BreakNotice } from '../../services/file/caches.js';
-import { oplockStates } from '../../services/file/opens.js';
+import { oplockStates } from '../../services/file/caching-rules.js';
 import { FileRefused } from '../../services/file/refusals.js';
 import { type Call, fileOf, type Reply } from '../call.js';
 import type { Connection } from '../connection.js';
