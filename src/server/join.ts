@@ -25,7 +25,9 @@ import {
   type Property,
   parseMatch,
 } from '../services/table/entity.js';
-import { type TableStore, tableKey } from '../services/table/model.js';
+import { type Filter, parseFilter } from '../services/table/filter.js';
+import { type TableKey, type TableStore, tableKey } from '../services/table/model.js';
+import { type EntityPage, queryEntities } from '../services/table/query.js';
 import { createTable } from '../services/table/tables.js';
 import type { OpenStore } from './open-store.js';
 import { serviceOf } from './services.js';
@@ -44,6 +46,10 @@ export interface Joined {
     insert(table: string, entity: TableEntity): Promise<TableEntity>;
     /** Replaces the entity, or makes it; with an `etag` only the one that has it. */
     put(table: string, entity: TableEntity): Promise<TableEntity>;
+    /** The same, but properties that are not given stay. */
+    merge(table: string, entity: TableEntity): Promise<TableEntity>;
+    /** Those that the filter of OData holds for, in the order of their keys: as the transaction's snapshot shows them. */
+    query(table: string, filter?: string): AsyncIterable<TableEntity>;
     /** Nothing if there is none. */
     get(table: string, partitionKey: string, rowKey: string): Promise<TableEntity | undefined>;
     delete(table: string, partitionKey: string, rowKey: string, etag?: string): Promise<void>;
@@ -93,6 +99,9 @@ function tablesIn(store: TableStore, account: string): Joined['tables'] {
     insert: async (table, entity) => shown(await write(table, { kind: 'insert', entity: inputOf(entity) })),
     put: async (table, entity) =>
       shown(await write(table, { kind: 'replace', entity: inputOf(entity), match: match(entity.etag) })),
+    merge: async (table, entity) =>
+      shown(await write(table, { kind: 'merge', entity: inputOf(entity), match: match(entity.etag) })),
+    query: (table, filter = '') => found(store, tableKey(account, table), orThrow(parseFilter(filter))),
     get: (table, partitionKey, rowKey) =>
       unlessMissing(async () =>
         shown(await getEntity(store, tableKey(account, table), { partitionKey, rowKey })),
@@ -101,6 +110,15 @@ function tablesIn(store: TableStore, account: string): Joined['tables'] {
       await write(table, { kind: 'delete', key: { partitionKey, rowKey }, match: orThrow(parseMatch(etag)) });
     },
   };
+}
+
+async function* found(store: TableStore, table: TableKey, filter: Filter): AsyncGenerator<TableEntity> {
+  let from: EntityPage['next'];
+  do {
+    const page: EntityPage = await queryEntities(store, table, { filter, top: 1000, from });
+    yield* page.entities.map(shown);
+    from = page.next;
+  } while (from !== undefined);
 }
 
 async function unlessMissing<T>(read: () => Promise<T>): Promise<T | undefined> {

@@ -117,6 +117,45 @@ test('a refusal of a service leaves nothing behind; an ETag that is not the newe
   assert.equal((await read('ada'))?.['born'], 1816);
 });
 
+test('entities of several partitions and tables change together, found by a filter', async () => {
+  await using server = await start();
+  await server.state.transaction(async (tx) => {
+    const { tables } = server.join(tx);
+    for (const table of ['Open', 'Done']) await tables.create(table);
+    for (let n = 0; n < 6; n++)
+      await tables.insert('Open', { partitionKey: `p${n % 3}`, rowKey: `r${n}`, n, text: 'as it was' });
+    const own = [];
+    for await (const { rowKey } of tables.query('Open', 'n lt 2')) own.push(rowKey);
+    assert.deepEqual(own, ['r0', 'r1'], 'a query sees what its transaction wrote');
+  });
+  const move = async (fails: boolean) =>
+    server.state.transaction(async (tx) => {
+      const { tables } = server.join(tx);
+      for await (const { etag, ...entity } of tables.query('Open', 'n ge 3')) {
+        await tables.delete('Open', entity.partitionKey, entity.rowKey, etag);
+        await tables.insert('Done', entity);
+        await tables.merge('Done', { partitionKey: entity.partitionKey, rowKey: entity.rowKey, n: -1 });
+      }
+      if (fails) throw new Error('not yet');
+    });
+  const rows = (table: string) =>
+    server.state.transaction(async (tx) => {
+      const found: unknown[] = [];
+      for await (const { rowKey, n, text } of server.join(tx).tables.query(table))
+        found.push([rowKey, n, text]);
+      return found;
+    });
+  await assert.rejects(move(true), /not yet/);
+  assert.equal((await rows('Open')).length, 6);
+  assert.deepEqual(await rows('Done'), []);
+  await move(false);
+  assert.deepEqual(
+    await rows('Done'),
+    ['r3', 'r4', 'r5'].map((row) => [row, -1, 'as it was']),
+  );
+  assert.equal((await rows('Open')).length, 3);
+});
+
 test('the clock moves and faults are made from inside', async () => {
   await using server = await start();
   const queue = QueueServiceClient.fromConnectionString(server.connectionString).getQueueClient('work');
