@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { share } from '#src/services/file/access.js';
 import { durableReconnectV1, durableReconnectV2, durableRequestV2 } from '#src/smb/wire/create-contexts.js';
+import { gives } from '../support/server.js';
 import { sideBySide } from '../support/side-by-side.js';
 import type { SmbClient } from '../support/smb-client.js';
 import { connectSmb, openedSmb, openSmb, type SmbHandle, statusOf, tryOpen } from '../support/smb-files.js';
@@ -136,4 +137,24 @@ test('a guid that is in use is refused; a request that is sent again finds its h
   assert.deepEqual(again.fileId, handle.fileId);
   assert.equal(await handle.close(), 'SUCCESS');
   assert.equal(statusOf(await tryOpen(client, 'b', asked)), 'SUCCESS');
+});
+
+test('List Handles tells when a handle was given back', async (t) => {
+  const { file, smb } = await sideBySide(t);
+  const before = await connectSmb(smb.port);
+  const handle = await openSmb(before, 'a.txt', durable);
+  const times = async () => {
+    const { text } = await gives(file.get('comp=listhandles'), 200);
+    const time = (name: string) => new RegExp(`<${name}>([^<]+)<`).exec(text)?.[1];
+    return { opened: time('OpenTime'), reconnected: time('LastReconnectTime') };
+  };
+  const { opened, reconnected } = await times();
+  assert.equal(reconnected, undefined);
+  await lose(before, smb);
+  const client = await connectSmb(smb.port);
+  const back = openedSmb(client, await tryOpen(client, '', { contexts: [backFor(handle)] }));
+  const after = await times();
+  assert.equal(after.opened, opened);
+  assert.match(after.reconnected ?? '', / GMT$/);
+  await back.close();
 });

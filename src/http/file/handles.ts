@@ -9,7 +9,7 @@ import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
 import { flagHeader, requireHeader } from '../headers.js';
 import { pageSize, parameter } from '../parameters.js';
-import { element, nameElement, parent, xmlAnswer } from '../xml.js';
+import { element, nameElement, optional, parent, xmlAnswer } from '../xml.js';
 import { readTarget } from './requests.js';
 
 export async function listHandles(call: Call, service: FileService): Promise<Answer> {
@@ -44,8 +44,13 @@ function writeHandle(call: Call, { handle, path, parent: parentId }: ShownHandle
       element('ClientIp', owner.client) +
       (call.version >= '2023-01-03' ? element('ClientName', owner.clientName) : '') +
       element('OpenTime', formatHttpDate(owner.openedAt)) +
+      optional('LastReconnectTime', dateText(owner.reconnectedAt)) +
       rights,
   );
+}
+
+function dateText(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : formatHttpDate(ms);
 }
 
 // biome-ignore format: a table

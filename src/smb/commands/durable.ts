@@ -97,7 +97,9 @@ export async function reconnect(
   durables.take(found.open.id);
   const open: FileOpen = { ...found.open, tree, listing: undefined, watch: undefined };
   session.opens.set(open.id, open);
-  opens.setOwner(open.id, handleOwner(call, session, open.id));
+  const { openedAt } = open.handle.owner;
+  const reconnectedAt = connection.server.now();
+  opens.setOwner(open.id, { ...handleOwner(call, session, open.id), openedAt, reconnectedAt });
   return again(call, contexts, open, []);
 }
 
