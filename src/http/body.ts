@@ -11,6 +11,8 @@ import { StorageError } from '../services/common/errors.js';
 export interface Body extends AsyncIterable<Buffer> {
   /** `Content-Length`; nothing if the request declared none. */
   readonly declaredLength: number | undefined;
+  /** Whether the client sends nothing of it before it is told to go on. */
+  readonly isHeldBack: boolean;
 
   /**
    * The declared length, checked before a byte is read: 411 `MissingContentLengthHeader` if there is
@@ -36,6 +38,7 @@ const none = Buffer.alloc(0);
 export function bodyOf(bytes: Buffer): Body {
   return {
     declaredLength: bytes.length,
+    isHeldBack: false,
     requireLength: (limit) => checkLength(bytes.length, limit),
     readAll: async (limit) => {
       checkLength(bytes.length, limit);
@@ -50,6 +53,7 @@ export function bodyOf(bytes: Buffer): Body {
 /** The body of a request that has none: neither bytes nor a length. */
 export const absentBody: Body = {
   declaredLength: undefined,
+  isHeldBack: false,
   requireLength: () => {
     throw new StorageError('MissingContentLengthHeader');
   },
@@ -111,7 +115,7 @@ export class RequestBody implements Body {
   }
 
   /** Whether the client still waits to be told to go on: it may send its body or not. */
-  get owesContinue(): boolean {
+  get isHeldBack(): boolean {
     return this.#owesContinue;
   }
 

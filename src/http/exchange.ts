@@ -146,7 +146,7 @@ export class Exchange {
     }
     this.#isSending = true;
     const unread = this.#body?.unreadBytes ?? 0;
-    const waits = this.#body?.owesContinue ?? false;
+    const waits = this.#body?.isHeldBack ?? false;
     const close = waits || unread > this.#owner.limits.drainBytes || this.#owner.isStopping;
     if (!this.#writeHead(reply, close)) return;
     if (body !== undefined) this.#bytesOut += Buffer.byteLength(body);
@@ -197,7 +197,7 @@ export class Exchange {
       return;
     }
     try {
-      const close = this.#body !== undefined && (this.#body.unreadBytes > 0 || this.#body.owesContinue);
+      const close = this.#body !== undefined && (this.#body.unreadBytes > 0 || this.#body.isHeldBack);
       if (!this.#writeHead(reply, close || this.#owner.isStopping)) return;
       while (!next.done && !this.#response.destroyed) {
         await this.#sendPiece(next.value);

@@ -1,19 +1,18 @@
 // Append blobs on the wire.
 
 import * as appendBlobs from '../../services/blob/append-blobs.js';
+import { lookFirst } from '../../services/blob/first-look.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { integerHeader } from '../headers.js';
-import type { Inside, Operation } from '../operation.js';
+import type { Handler } from '../operation.js';
 import { sourceRange } from '../ranges.js';
 import { writtenHeaders } from './blob-headers.js';
-import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { type Received, receiveBody, receiveSource, transportHeaders } from './bodies.js';
 import { keyHeaders } from './customer-keys.js';
-import { requireNoBody } from './put-blob.js';
-import { changedBlobName, containerKey, guardsOf } from './requests.js';
+import { requireNoBody, type Target, targetOf } from './requests.js';
 import { openSource } from './sources.js';
 
 const MiB = 1024 * 1024;
@@ -31,48 +30,47 @@ function appendConditions(call: Call): appendBlobs.AppendConditions {
   };
 }
 
-export async function appendBlock(
-  call: Call,
-  service: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = changedBlobName(call);
-  const guards = guardsOf(call, operation, 'write');
+export const appendBlock: Handler<BlobService> = async (call, service, _, operation) => {
+  const target = targetOf(call, operation);
   const conditions = appendConditions(call);
   if (call.body.declaredLength === 0) throw invalidHeader('Content-Length', '0');
-  using received = await receiveBody(call, service, { limit: appendLimit(call.version), md5: false });
-  const appended = await appendBlobs.appendBlock(
-    service.store,
-    container,
-    name,
-    received.body,
-    conditions,
-    guards,
-  );
-  return { status: 201, headers: [...appendedHeaders(call, appended), ...transportHeaders(call, received)] };
-}
+  const { container, name, guards } = target;
+  using received = await receiveBody(call, service, {
+    limit: appendLimit(call.version),
+    md5: false,
+    look: (length) =>
+      lookFirst(service.store, container, name, (found, now) =>
+        appendBlobs.admitAppend(found, length, conditions, guards, now),
+      ),
+  });
+  return append(call, service, target, conditions, received);
+};
 
-export async function appendBlockFromUrl(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = changedBlobName(call);
-  const guards = guardsOf(call, operation, 'write');
+export const appendBlockFromUrl: Handler<BlobService> = async (
+  call,
+  service,
+  identity,
+  operation,
+  inside,
+) => {
+  const target = targetOf(call, operation);
   const conditions = appendConditions(call);
   requireNoBody(call);
   const source = await openSource(call, service, identity, inside, sourceRange(call), 'source');
-  using received = await receiveSource(call, service, source, {
-    limit: appendLimit(call.version),
-    md5: false,
-  });
+  const limit = appendLimit(call.version);
+  using received = await receiveSource(call, service, source, { limit, md5: false });
+  return append(call, service, target, conditions, received);
+};
+
+async function append(
+  call: Call,
+  { store }: BlobService,
+  { container, name, guards }: Target,
+  conditions: appendBlobs.AppendConditions,
+  received: Received,
+): Promise<Answer> {
   const { body } = received;
-  const appended = await appendBlobs.appendBlock(service.store, container, name, body, conditions, guards);
+  const appended = await appendBlobs.appendBlock(store, container, name, body, conditions, guards);
   return { status: 201, headers: [...appendedHeaders(call, appended), ...transportHeaders(call, received)] };
 }
 
@@ -84,17 +82,11 @@ function appendedHeaders(call: Call, { blob, offset }: appendBlobs.Appended): st
   return headers;
 }
 
-export async function sealBlob(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const guards = guardsOf(call, operation, 'write');
-  const name = changedBlobName(call);
+export const sealBlob: Handler<BlobService> = async (call, { store }, _, operation) => {
+  const { container, name, guards } = targetOf(call, operation);
   const position = integerHeader(call, positionHeader);
-  const blob = await appendBlobs.sealBlob(store, containerKey(call), name, position, guards);
+  const blob = await appendBlobs.sealBlob(store, container, name, position, guards);
   const headers = writtenHeaders(blob, call.version);
   headers.push('x-ms-blob-sealed', 'true');
   return { status: 200, headers };
-}
+};

@@ -2,32 +2,34 @@
 
 import { crc64, crc64Bytes } from '../../base/crc64.js';
 import * as blockBlobs from '../../services/blob/block-blobs.js';
+import { lookFirst } from '../../services/blob/first-look.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader, invalidParameter, invalidXml, StorageError } from '../../services/common/errors.js';
 import { checkBlockId, isBlockId } from '../../services/common/names.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { expectedChecksums, verifyBytes } from '../checksums.js';
-import type { Inside, Operation } from '../operation.js';
+import type { Handler } from '../operation.js';
 import { parameter, requireParameter } from '../parameters.js';
 import { sourceRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { requireRoot, textOf } from '../xml-fields.js';
 import { parseXml, type XmlNode } from '../xml-parser.js';
 import { stampHeaders } from './blob-headers.js';
-import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { type Received, receiveBody, receiveSource, transportHeaders } from './bodies.js';
 import { customerKeyOf, keyHeaders } from './customer-keys.js';
-import { created, requireNoBody } from './put-blob.js';
+import { created } from './put-blob.js';
 import {
   blobAddress,
   containerKey,
-  createGuardsOf,
   guardsOf,
   leaseIdOf,
   listHeadersOf,
   newBlobName,
   newBlobOf,
+  newTargetOf,
+  requireNoBody,
+  type Target,
 } from './requests.js';
 import { openSource } from './sources.js';
 
@@ -44,37 +46,41 @@ export function blockIdOf(call: Call): string {
   return id;
 }
 
-export async function putBlock(call: Call, service: BlobService): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const id = blockIdOf(call);
+/** Put Block takes no conditions. */
+function blockTarget(call: Call): Target<blockBlobs.BlockGuards> & { readonly id: string } {
   const guards = { leaseId: leaseIdOf(call), key: customerKeyOf(call) };
-  if (call.body.declaredLength === 0) throw invalidHeader('Content-Length', '0');
-  using received = await receiveBody(call, service, { limit: blockLimit(call.version), md5: false });
-  await blockBlobs.putBlock(service.store, container, name, id, received.body, guards);
-  const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
-  headers.push(...keyHeaders({ key: guards.key?.sha256 }));
-  return { status: 201, headers };
+  return { container: containerKey(call), name: newBlobName(call), id: blockIdOf(call), guards };
 }
 
-export async function putBlockFromUrl(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  _operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const id = blockIdOf(call);
-  const guards = { leaseId: leaseIdOf(call), key: customerKeyOf(call) };
-  requireNoBody(call);
-  const source = await openSource(call, service, identity, inside, sourceRange(call), 'source');
-  using received = await receiveSource(call, service, source, {
+export const putBlock: Handler<BlobService> = async (call, service) => {
+  const target = blockTarget(call);
+  const { container, name, guards } = target;
+  if (call.body.declaredLength === 0) throw invalidHeader('Content-Length', '0');
+  using received = await receiveBody(call, service, {
     limit: blockLimit(call.version),
     md5: false,
+    look: () =>
+      lookFirst(service.store, container, name, (found, now) => blockBlobs.admitBlock(found, guards, now)),
   });
-  await blockBlobs.putBlock(service.store, container, name, id, received.body, guards);
+  return storeBlock(call, service, target, received);
+};
+
+export const putBlockFromUrl: Handler<BlobService> = async (call, service, identity, _, inside) => {
+  const target = blockTarget(call);
+  requireNoBody(call);
+  const source = await openSource(call, service, identity, inside, sourceRange(call), 'source');
+  const limit = blockLimit(call.version);
+  using received = await receiveSource(call, service, source, { limit, md5: false });
+  return storeBlock(call, service, target, received);
+};
+
+async function storeBlock(
+  call: Call,
+  { store }: BlobService,
+  { container, name, id, guards }: ReturnType<typeof blockTarget>,
+  received: Received,
+): Promise<Answer> {
+  await blockBlobs.putBlock(store, container, name, id, received.body, guards);
   const headers = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
   headers.push(...keyHeaders({ key: guards.key?.sha256 }));
   return { status: 201, headers };
@@ -83,28 +89,15 @@ export async function putBlockFromUrl(
 /** 50,000 ids of 88 characters with their elements. */
 const longestList = 8 * MiB;
 
-export async function putBlockList(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity);
+export const putBlockList: Handler<BlobService> = async (call, service, identity, operation) => {
+  const { container, name, guards } = newTargetOf(call, operation, identity);
   const fresh = newBlobOf(call, service, listHeadersOf(call));
   const bytes = await call.body.readAll(longestList);
   verifyBytes(expectedChecksums(call), bytes);
-  const blob = await blockBlobs.putBlockList(
-    service.store,
-    container,
-    name,
-    readChoices(bytes),
-    fresh,
-    guards,
-  );
+  const choices = readChoices(bytes);
+  const blob = await blockBlobs.putBlockList(service.store, container, name, choices, fresh, guards);
   return created(call, blob, listChecksum(call, bytes));
-}
+};
 
 /** Of the document, not of the blob. */
 function listChecksum(call: Call, bytes: Buffer): string[] {
@@ -133,12 +126,7 @@ function readChoice(node: XmlNode): blockBlobs.BlockChoice {
 
 const listTypes = ['committed', 'uncommitted', 'all'];
 
-export async function getBlockList(
-  call: Call,
-  { store }: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const getBlockList: Handler<BlobService> = async (call, { store }, identity, operation) => {
   const type = parameter(call, 'blocklisttype')?.toLowerCase() ?? 'committed';
   if (!listTypes.includes(type)) throw invalidParameter('blocklisttype', type);
   if (identity.kind === 'anonymous' && type !== 'committed') throw new StorageError('ResourceNotFound');
@@ -153,7 +141,7 @@ export async function getBlockList(
   const headers = list.blob === undefined ? [] : stampHeaders(list.blob.stamp);
   if (list.blob !== undefined) headers.push('x-ms-blob-content-length', String(list.blob.length));
   return xmlAnswer(200, document, headers);
-}
+};
 
 function blockElements(name: string, blocks: readonly blockBlobs.NamedBlock[]): string {
   const rows = blocks.map(({ id, length }) =>

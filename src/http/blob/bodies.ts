@@ -19,7 +19,12 @@ export interface ReceiveOptions {
   readonly md5: boolean;
   /** Another one that the body must have. */
   readonly contentMd5?: Uint8Array | undefined;
+  /** Throws if the body would be refused as things are now: asked before a long one is read. */
+  readonly look?: (length: number) => Promise<void>;
 }
+
+/** A body of this length is read without a look: its bytes cost no more. */
+const shortBytes = 64 * 1024;
 
 export interface Received extends Disposable {
   readonly body: Body;
@@ -35,6 +40,7 @@ export async function receiveBody(
 ): Promise<Received> {
   refuseStructured(call);
   const length = call.body.requireLength(options.limit);
+  if (length > shortBytes || call.body.isHeldBack) await options.look?.(length);
   const key = customerKeyOf(call);
   const receive = async (wants: BodyOptions) => {
     if (key !== undefined && length > 0) return exact(receiveEncrypted(store, call.body, length, wants, key));

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as copies from '../../services/blob/copies.js';
 import type { CreateGuards } from '../../services/blob/guards.js';
 import { copyIncrementally } from '../../services/blob/incremental-copies.js';
-import type { BlobRecord, ContainerKey } from '../../services/blob/model.js';
+import type { BlobRecord } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { noConditions } from '../../services/common/conditions.js';
 import { StorageError } from '../../services/common/errors.js';
@@ -22,8 +22,16 @@ import { md5Text, writtenHeaders } from './blob-headers.js';
 import { receiveSource } from './bodies.js';
 import { type LocalSource, localSource, sourceHeader } from './copy-source.js';
 import { foreignHead } from './foreign-head.js';
-import { copiesTags, requireNoBody } from './put-blob.js';
-import { changedBlobName, containerKey, createGuardsOf, leaseIdOf, newBlobName, tierOf } from './requests.js';
+import { copiesTags } from './put-blob.js';
+import {
+  changedBlobName,
+  containerKey,
+  leaseIdOf,
+  newTargetOf,
+  requireNoBody,
+  type Target,
+  tierOf,
+} from './requests.js';
 import { conditionHeaders, openSource, refusalOfSource, requireLength } from './sources.js';
 
 const syncLimit = 256 * 1024 * 1024;
@@ -40,7 +48,7 @@ export async function copyBlob(
     tags: parseTags(call.header('x-ms-tags')),
     seal: call.headers['x-ms-seal-blob'] === undefined ? undefined : flagHeader(call, 'x-ms-seal-blob'),
   };
-  const target = targetOf(call, identity, operation);
+  const target = newTargetOf(call, operation, identity, 'copy');
   const local = await localSource(call, identity, inside);
   const blob =
     local === undefined
@@ -49,16 +57,7 @@ export async function copyBlob(
   return { status: 202, headers: copiedHeaders(call, blob) };
 }
 
-interface CopyTarget {
-  readonly container: ContainerKey;
-  readonly name: string;
-  readonly guards: CreateGuards;
-}
-
-function targetOf(call: Call, identity: Identity, operation: Operation): CopyTarget {
-  const name = newBlobName(call);
-  return { container: containerKey(call), name, guards: createGuardsOf(call, operation, identity, 'copy') };
-}
+type CopyTarget = Target<CreateGuards>;
 
 function copyLocal(
   call: Call,
@@ -109,7 +108,7 @@ export async function copyBlobFromUrl(
     seal: undefined,
     blockBlobLimit: syncLimit,
   };
-  const target = targetOf(call, identity, operation);
+  const target = newTargetOf(call, operation, identity, 'copy');
   const local = await localSource(call, identity, inside);
   const blob =
     local === undefined
@@ -159,13 +158,12 @@ export async function incrementalCopy(
   operation: Operation,
   inside: Inside,
 ): Promise<Answer> {
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity, 'copy');
+  const { container, name, guards } = newTargetOf(call, operation, identity, 'copy');
   requireNoBody(call);
   const local = await localSource(call, identity, inside);
   if (local === undefined) throw new StorageError('InvalidSourceBlobUrl');
   const source = { ...local, conditions: noConditions };
-  const blob = await copyIncrementally(store, containerKey(call), name, source, randomUUID(), guards);
+  const blob = await copyIncrementally(store, container, name, source, randomUUID(), guards);
   return { status: 202, headers: copiedHeaders(call, blob) };
 }
 

@@ -14,7 +14,7 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { addMetadata, flagHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import type { Handler, Operation } from '../operation.js';
 import { contentRange, cutRange, lengthOf, readRange } from '../ranges.js';
 import { addLastAccess, addTier, blobHeaders, md5Text, stampHeaders } from './blob-headers.js';
 import { blobAddress, containerKey, guardsOf } from './requests.js';
@@ -23,16 +23,25 @@ import { servePage, websiteOf } from './website.js';
 const mostSummed = 4 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
-export function getBlob(
+type Teller = (
   call: Call,
   service: BlobService,
   identity: Identity,
   operation: Operation,
-): Promise<Answer> {
-  const site = websiteOf(call, service, identity);
-  if (site === undefined) return answerBlob(call, service, identity, operation, blobAddress(call));
-  return servePage(call, site, (name) => answerBlob(call, service, identity, operation, baseOf(name)));
+  address: BlobAddress,
+) => Promise<Answer>;
+
+/** The blob that the request names, or the page of a website. */
+function told(tell: Teller): Handler<BlobService> {
+  return (call, service, identity, operation) => {
+    const site = websiteOf(call, service, identity);
+    if (site === undefined) return tell(call, service, identity, operation, blobAddress(call));
+    return servePage(call, site, (name) => tell(call, service, identity, operation, baseOf(name)));
+  };
 }
+
+export const getBlob = told(answerBlob);
+export const getBlobProperties = told(answerProperties);
 
 async function answerBlob(
   call: Call,
@@ -109,17 +118,6 @@ async function summed(
   return { headers, body };
 }
 
-export function getBlobProperties(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const site = websiteOf(call, service, identity);
-  if (site === undefined) return answerProperties(call, service, identity, operation, blobAddress(call));
-  return servePage(call, site, (name) => answerProperties(call, service, identity, operation, baseOf(name)));
-}
-
 async function answerProperties(
   call: Call,
   { store, lastAccess }: BlobService,
@@ -141,15 +139,10 @@ async function answerProperties(
   return { status: 200, headers };
 }
 
-export async function getBlobMetadata(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const getBlobMetadata: Handler<BlobService> = async (call, { store }, _, operation) => {
   const guards = guardsOf(call, operation, 'read');
   const { blob } = await blobs.readBlob(store, containerKey(call), blobAddress(call), guards);
   const headers = stampHeaders(blob.stamp);
   addMetadata(headers, blob.metadata);
   return { status: 200, headers };
-}
+};

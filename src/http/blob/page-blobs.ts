@@ -1,76 +1,64 @@
 // Pages on the wire: Put Page, Get Page Ranges.
 
 import { parseKeptTime } from '../../services/blob/address.js';
+import { lookFirst } from '../../services/blob/first-look.js';
 import type { BlobRecord } from '../../services/blob/model.js';
 import * as pageBlobs from '../../services/blob/page-blobs.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader, invalidParameter, missingHeader } from '../../services/common/errors.js';
 import { pageBytes, type Range } from '../../services/common/range-map.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { wordHeader } from '../headers.js';
-import type { Inside, Operation } from '../operation.js';
+import type { Handler, Operation } from '../operation.js';
 import { pageSize, parameter } from '../parameters.js';
 import { readRange, sourceRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
-import { receiveBody, receiveSource, transportHeaders } from './bodies.js';
+import { type Received, receiveBody, receiveSource, transportHeaders } from './bodies.js';
 import { keyHeaders } from './customer-keys.js';
 import { pagesRange, sequenceConditions } from './page-requests.js';
-import { requireNoBody } from './put-blob.js';
-import { blobAddress, changedBlobName, containerKey, guardsOf } from './requests.js';
+import { blobAddress, containerKey, guardsOf, requireNoBody, targetOf } from './requests.js';
 import { openSource } from './sources.js';
 
 const mostBytes = 4 * 1024 * 1024;
 
-export async function putPage(
-  call: Call,
-  service: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+/** The pages that a request writes, and what it demands. */
+function pagesTarget(call: Call, operation: Operation) {
+  return {
+    ...targetOf(call, operation),
+    conditions: sequenceConditions(call),
+    range: pagesRange(call),
+  };
+}
+
+export const putPage: Handler<BlobService> = async (call, service, _, operation) => {
   const write = wordHeader(call, 'x-ms-page-write', ['update', 'clear']);
   if (write === undefined) throw missingHeader('x-ms-page-write');
-  const name = changedBlobName(call);
-  const guards = guardsOf(call, operation, 'write');
-  const conditions = sequenceConditions(call);
-  const range = pagesRange(call);
-  const container = containerKey(call);
+  const target = pagesTarget(call, operation);
+  const { container, name, guards, conditions, range } = target;
+  const { store } = service;
   if (write === 'clear') {
     requireNoBody(call);
-    const blob = await pageBlobs.putPages(
-      service.store,
-      container,
-      name,
-      range,
-      undefined,
-      conditions,
-      guards,
-    );
+    const blob = await pageBlobs.putPages(store, container, name, range, undefined, conditions, guards);
     return { status: 201, headers: writtenPages(call, blob) };
   }
   const length = call.body.requireLength(mostBytes);
   if (length !== range.end - range.start) throw invalidHeader('Content-Length', String(length));
-  using received = await receiveBody(call, service, { limit: mostBytes, md5: false });
-  const { body } = received;
-  const blob = await pageBlobs.putPages(service.store, container, name, range, body, conditions, guards);
-  const more = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
-  return { status: 201, headers: [...writtenPages(call, blob), ...more] };
-}
+  using received = await receiveBody(call, service, {
+    limit: mostBytes,
+    md5: false,
+    look: () =>
+      lookFirst(store, container, name, (found, now) =>
+        pageBlobs.admitPages(found, range, conditions, guards, now),
+      ),
+  });
+  return writePages(call, service, target, received);
+};
 
-export async function putPageFromUrl(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
-  const name = changedBlobName(call);
-  const guards = guardsOf(call, operation, 'write');
-  const conditions = sequenceConditions(call);
-  const range = pagesRange(call);
-  const container = containerKey(call);
+export const putPageFromUrl: Handler<BlobService> = async (call, service, identity, operation, inside) => {
+  const target = pagesTarget(call, operation);
+  const { range } = target;
   requireNoBody(call);
   const from = sourceRange(call);
   if (from === undefined) throw missingHeader('x-ms-source-range');
@@ -79,8 +67,17 @@ export async function putPageFromUrl(
     throw invalidHeader('x-ms-source-range', call.header('x-ms-source-range'));
   }
   using received = await receiveSource(call, service, source, { limit: mostBytes, md5: false });
+  return writePages(call, service, target, received);
+};
+
+async function writePages(
+  call: Call,
+  { store }: BlobService,
+  { container, name, guards, conditions, range }: ReturnType<typeof pagesTarget>,
+  received: Received,
+): Promise<Answer> {
   const { body } = received;
-  const blob = await pageBlobs.putPages(service.store, container, name, range, body, conditions, guards);
+  const blob = await pageBlobs.putPages(store, container, name, range, body, conditions, guards);
   const more = [...transportHeaders(call, received), 'x-ms-request-server-encrypted', 'true'];
   return { status: 201, headers: [...writtenPages(call, blob), ...more] };
 }
@@ -91,12 +88,7 @@ function writtenPages(call: Call, blob: BlobRecord): string[] {
 
 const mostRanges = 10_000;
 
-export async function getPageRanges(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const getPageRanges: Handler<BlobService> = async (call, { store }, _, operation) => {
   const guards = guardsOf(call, operation, 'read');
   const max = pageSize(call, mostRanges);
   const request = { previous: previousSnapshot(call), range: listedRange(call), max };
@@ -114,7 +106,7 @@ export async function getPageRanges(
   const headers = stampHeaders(listed.blob.stamp);
   headers.push('x-ms-blob-content-length', String(listed.blob.length));
   return xmlAnswer(200, parent('PageList', rows.join('') + marker), headers);
-}
+};
 
 function previousSnapshot(call: Call): number | undefined {
   const text = parameter(call, 'prevsnapshot') ?? snapshotOf(call.header('x-ms-previous-snapshot-url'));

@@ -1,24 +1,24 @@
 // Put Blob on the wire.
 
 import * as blobs from '../../services/blob/blobs.js';
+import { lookFirst } from '../../services/blob/first-look.js';
+import { admitCreate } from '../../services/blob/guards.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader, missingHeader, StorageError } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { requireHeader, wordHeader } from '../headers.js';
-import type { Inside, Operation } from '../operation.js';
+import type { Handler } from '../operation.js';
 import { writtenHeaders } from './blob-headers.js';
 import { contentChecksumHeaders, receiveBody, receiveSource } from './bodies.js';
 import { keyHeaders } from './customer-keys.js';
 import { pageBlobLength, sequenceNumber } from './page-requests.js';
 import {
   bodyHeadersOf,
-  containerKey,
   contentHeadersOf,
-  createGuardsOf,
-  newBlobName,
   newBlobOf,
+  newTargetOf,
+  requireNoBody,
   usualType,
 } from './requests.js';
 import { openSource } from './sources.js';
@@ -30,42 +30,32 @@ function putLimit(version: Version): number {
   return version >= '2016-05-31' ? 256 * MiB : 64 * MiB;
 }
 
-export async function putBlockBlob(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity);
+export const putBlockBlob: Handler<BlobService> = async (call, service, identity, operation) => {
+  const { container, name, guards } = newTargetOf(call, operation, identity);
   const headers = bodyHeadersOf(call);
   const fresh = newBlobOf(call, service, headers);
   refuseHeader(call, 'x-ms-blob-content-length');
-  const limit = putLimit(call.version);
-  const received = await receiveBody(call, service, { limit, md5: true, contentMd5: headers.md5 });
+  const { store } = service;
+  const received = await receiveBody(call, service, {
+    limit: putLimit(call.version),
+    md5: true,
+    contentMd5: headers.md5,
+    look: () => lookFirst(store, container, name, (found, now) => admitCreate(found, guards, now)),
+  });
   const { body, md5 } = received;
   // Not `using`: on this path, what the compiler makes of it would cost more than all the parsing.
   try {
     const withMd5 = md5 === undefined ? fresh : { ...fresh, headers: { ...headers, md5 } };
-    const blob = await blobs.putBlob(service.store, container, name, withMd5, body, guards);
+    const blob = await blobs.putBlob(store, container, name, withMd5, body, guards);
     return created(call, blob, contentChecksumHeaders(call, received));
   } finally {
     body[Symbol.dispose]();
   }
-}
+};
 
 /** A block blob of what a URL has; its properties too, unless the request says otherwise. */
-export async function putBlobFromUrl(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity);
+export const putBlobFromUrl: Handler<BlobService> = async (call, service, identity, operation, inside) => {
+  const { container, name, guards } = newTargetOf(call, operation, identity);
   requireNoBody(call);
   const copies = call.header('x-ms-copy-source-blob-properties')?.toLowerCase() !== 'false';
   const source = await openSource(call, service, identity, inside, undefined, 'copySource');
@@ -82,7 +72,7 @@ export async function putBlobFromUrl(
   const fresh = { ...given, headers, metadata, tags };
   const blob = await blobs.putBlob(service.store, container, name, fresh, body, guards);
   return created(call, blob, contentChecksumHeaders(call, received));
-}
+};
 
 /** `x-ms-copy-source-tag-option`: the source's tags, or those of the request. */
 export function copiesTags(call: Call): boolean {
@@ -92,31 +82,17 @@ export function copiesTags(call: Call): boolean {
   return true;
 }
 
-export async function putAppendBlob(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity);
+export const putAppendBlob: Handler<BlobService> = async (call, service, identity, operation) => {
+  const { container, name, guards } = newTargetOf(call, operation, identity);
   requireNoBody(call);
   refuseHeader(call, 'x-ms-blob-content-length');
   const fresh = newBlobOf(call, service, bodyHeadersOf(call));
   const blob = await blobs.putAppendBlob(service.store, container, name, fresh, guards);
   return created(call, blob, []);
-}
+};
 
-export async function putPageBlob(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
-  const container = containerKey(call);
-  const name = newBlobName(call);
-  const guards = createGuardsOf(call, operation, identity);
+export const putPageBlob: Handler<BlobService> = async (call, service, identity, operation) => {
+  const { container, name, guards } = newTargetOf(call, operation, identity);
   requireNoBody(call);
   requireHeader(call, 'x-ms-blob-content-length');
   const length = pageBlobLength(call) ?? 0;
@@ -124,17 +100,12 @@ export async function putPageBlob(
   const fresh = newBlobOf(call, service, bodyHeadersOf(call));
   const blob = await blobs.putPageBlob(service.store, container, name, { length, sequence }, fresh, guards);
   return created(call, blob, []);
-}
+};
 
 /** A request that none of the others fits: it says no type, or one there is not. */
 export function putUnknownBlob(call: Call): never {
   const type = call.header('x-ms-blob-type');
   throw type === undefined ? missingHeader('x-ms-blob-type') : invalidHeader('x-ms-blob-type', type);
-}
-
-export function requireNoBody(call: Call): void {
-  const length = call.body.requireLength(Number.MAX_SAFE_INTEGER);
-  if (length !== 0) throw invalidHeader('Content-Length', String(length));
 }
 
 function refuseHeader(call: Call, name: string): void {

@@ -78,6 +78,11 @@ export function blobAddress(call: Call): BlobAddress {
   return { name, kind: 'base' };
 }
 
+export function requireNoBody(call: Call): void {
+  const length = call.body.requireLength(Number.MAX_SAFE_INTEGER);
+  if (length !== 0) throw invalidHeader('Content-Length', String(length));
+}
+
 export function leaseIdOf(call: Call): string | undefined {
   return parseLeaseId('x-ms-lease-id', call.header('x-ms-lease-id'));
 }
@@ -90,7 +95,7 @@ export function guardsOf(call: Call, operation: Operation, kind: 'read' | 'write
   };
 }
 
-export function createGuardsOf(
+function createGuardsOf(
   call: Call,
   operation: Operation,
   identity: Identity,
@@ -102,6 +107,29 @@ export function createGuardsOf(
     key: customerKeyOf(call),
     mayOverwrite: identity.kind !== 'sas' || identity.permissions.includes('w'),
   };
+}
+
+/** A blob that a request changes, and what it demands of it. */
+export interface Target<Demands = Guards> {
+  readonly container: ContainerKey;
+  readonly name: string;
+  readonly guards: Demands;
+}
+
+export function targetOf(call: Call, operation: Operation): Target {
+  const guards = guardsOf(call, operation, 'write');
+  return { container: containerKey(call), name: changedBlobName(call), guards };
+}
+
+/** One that it makes or replaces. */
+export function newTargetOf(
+  call: Call,
+  operation: Operation,
+  identity: Identity,
+  kind: 'create' | 'copy' = 'create',
+): Target<CreateGuards> {
+  const container = containerKey(call);
+  return { container, name: newBlobName(call), guards: createGuardsOf(call, operation, identity, kind) };
 }
 
 /** The `x-ms-blob-` properties that a request sets; a text that is empty sets nothing. */

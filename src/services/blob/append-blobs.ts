@@ -4,6 +4,7 @@ import { assert } from '../../base/assert.js';
 import type { Transaction } from '../../collections/index.js';
 import type { Body } from '../common/body.js';
 import { StorageError } from '../common/errors.js';
+import type { Lease } from '../common/lease.js';
 import { checkKey } from './encryption.js';
 import { lockBlob } from './expiry.js';
 import { admitWrite, checkOnline, checkType, existing, type Guards } from './guards.js';
@@ -12,6 +13,7 @@ import {
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
+  type Found,
   findPlace,
   withLease,
 } from './model.js';
@@ -42,12 +44,9 @@ export function appendBlock(
 ): Promise<Appended> {
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
-    const old = existing(await lockBlob(store, tx, place));
-    checkOnline(old, tx.now);
-    const lease = admitWrite(old, guards, tx.now);
+    const found = await lockBlob(store, tx, place);
+    const { old, lease } = admitAppend(found, body.length, conditions, guards, tx.now);
     const length = old.length + body.length;
-    checkAppend(old, length, conditions);
-    checkKey(old, guards.key);
     const content = await appendContent(store, tx, old, body);
     const { copy: _, ...kept } = old;
     const appends = (old.appends ?? 0) + 1;
@@ -55,6 +54,22 @@ export function appendBlock(
     await writeRow(store, tx, place.key, old, blob);
     return { blob, offset: old.length };
   });
+}
+
+/** Whether so many bytes may be appended, and the lease as it is then. */
+export function admitAppend(
+  found: Found,
+  bytes: number,
+  conditions: AppendConditions,
+  guards: Guards,
+  now: number,
+): { old: BlobRecord; lease: Lease } {
+  const old = existing(found);
+  checkOnline(old, now);
+  const lease = admitWrite(old, guards, now);
+  checkAppend(old, old.length + bytes, conditions);
+  checkKey(old, guards.key);
+  return { old, lease };
 }
 
 function checkAppend(blob: BlobRecord, length: number, { position, maxSize }: AppendConditions): void {

@@ -8,6 +8,7 @@ import type { Body } from '../common/body.js';
 import { type Conditions, checkConditions } from '../common/conditions.js';
 import { packPiece, unpackPiece } from '../common/content-rows.js';
 import { StorageError } from '../common/errors.js';
+import type { Lease } from '../common/lease.js';
 import type { BlobAddress } from './address.js';
 import { findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
@@ -30,6 +31,7 @@ import {
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
+  type Found,
   findContainer,
   findPlace,
   type UncommittedBlob,
@@ -75,13 +77,7 @@ async function putBlockIn(
   const { key } = place;
   const stored = await store.blobs.get(tx, key, { lock: 'none', check: true });
   const found = hasExpired(stored, tx) ? await lockBlob(store, tx, place) : stored;
-  const blob = committed(found);
-  if (blob !== undefined) {
-    checkNoPendingCopy(blob);
-    checkOnline(blob, tx.now);
-  }
-  const lease = useLease(found, leaseId, 'required', tx.now);
-  if (blob !== undefined) checkType(blob, 'BlockBlob');
+  const lease = admitBlock(found, { leaseId }, tx.now);
   const upload = uploadFor(found?.upload, blockId, customerKey?.sha256, tx.now, () => tx.stamp());
   if (upload !== found?.upload || lease !== found.lease) {
     const row = found ?? { format: 1 as const, type: 'uncommitted' as const, created: tx.stamp() };
@@ -92,6 +88,18 @@ async function putBlockIn(
     }
   }
   await writeBlock(store, tx, upload, blockId, body);
+}
+
+/** Whether a block may be put, and the lease as it is then. */
+export function admitBlock(found: Found, { leaseId }: BlockGuards, now: number): Lease {
+  const blob = committed(found);
+  if (blob !== undefined) {
+    checkNoPendingCopy(blob);
+    checkOnline(blob, now);
+  }
+  const lease = useLease(found, leaseId, 'required', now);
+  if (blob !== undefined) checkType(blob, 'BlockBlob');
+  return lease;
 }
 
 async function writeBlock(

@@ -4,17 +4,20 @@ import { assert } from '../../base/assert.js';
 import type { Transaction } from '../../collections/index.js';
 import type { Body } from '../common/body.js';
 import { StorageError } from '../common/errors.js';
+import type { Lease } from '../common/lease.js';
 import { type Difference, differences, pageRanges, type Range, type Slice } from '../common/range-map.js';
 import { type BlobAddress, findBlob } from './address.js';
-import { findForWrite } from './blobs.js';
 import type { Pages } from './content.js';
 import { checkKey } from './encryption.js';
-import { admitRead, checkType, type Guards } from './guards.js';
+import { lockBlob } from './expiry.js';
+import { admitRead, admitWrite, checkType, existing, type Guards } from './guards.js';
 import {
   type BlobRecord,
   type BlobStore,
   type ContainerKey,
+  type Found,
   findContainer,
+  findPlace,
   type Place,
   withLease,
 } from './model.js';
@@ -38,16 +41,31 @@ export function putPages(
   guards: Guards,
 ): Promise<BlobRecord> {
   return store.run(async (tx) => {
-    const { place, old, lease } = await findForWrite(store, tx, container, name, guards);
-    checkSequence(old, conditions);
-    checkType(old, 'PageBlob');
-    checkKey(old, guards.key);
-    if (range.end > old.length) throw new StorageError('InvalidPageRange');
+    const place = await findPlace(store, tx, container, name);
+    const found = await lockBlob(store, tx, place);
+    const { old, lease } = admitPages(found, range, conditions, guards, tx.now);
     const state = stateOf(pagesOf(old));
     if (body === undefined) await store.maps.clear(tx, state, range);
     else await store.maps.write(tx, state, range.start, body);
     return stampPages(store, tx, place, withLease(old, lease));
   });
+}
+
+/** Whether these pages may be written, and the lease as it is then. */
+export function admitPages(
+  found: Found,
+  range: Range,
+  conditions: SequenceConditions,
+  guards: Guards,
+  now: number,
+): { old: BlobRecord; lease: Lease } {
+  const old = existing(found);
+  const lease = admitWrite(old, guards, now);
+  checkSequence(old, conditions);
+  checkType(old, 'PageBlob');
+  checkKey(old, guards.key);
+  if (range.end > old.length) throw new StorageError('InvalidPageRange');
+  return { old, lease };
 }
 
 /** Put Page says nothing about where the blob was copied from. */
