@@ -171,7 +171,7 @@ function insertOf(rowKey: string, n: number) {
 }
 
 /** All of them, some at a time in one transaction, several of which are under way. */
-async function inBatches(
+export async function inBatches(
   total: number,
   size: number,
   write: (first: number, count: number) => Promise<unknown>,
@@ -188,7 +188,7 @@ async function inBatches(
 }
 
 /** The median of one after the other at each size, in milliseconds. */
-async function inTurns(
+export async function inTurns(
   name: string,
   counts: readonly number[],
   asked: number,

@@ -5,6 +5,11 @@ import { Worker } from 'node:worker_threads';
 import type { Load, LoadDone } from './load.js';
 import { processorMs } from './targets.js';
 
+/** What a server refuses cannot be measured. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
 /** Load comes from one thread, for whoever is measured. */
 export class Loader implements AsyncDisposable {
   readonly #worker = new Worker(new URL('./load.js', import.meta.url));
@@ -16,7 +21,8 @@ export class Loader implements AsyncDisposable {
     const [done] = (await once(this.#worker, 'message')) as [LoadDone];
     this.#first += done.answers + job.connections;
     if (done.refused === 0) return done;
-    throw new Error(`${done.refused} of ${done.answers} were refused, the first with:\n${done.refusal}`);
+    const { refused, answers, refusal } = done;
+    throw new RefusedError(`${refused} of ${answers} were refused, the first with:\n${refusal}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -29,6 +35,8 @@ export interface Contender {
   readonly name: string;
   readonly pid: number;
   readonly job: Omit<Load, 'first' | 'seconds'>;
+  /** One that refuses such requests is left out, with a word about it; any other must not. */
+  readonly mayRefuse?: boolean;
 }
 
 /** What one of them did, each the median of its rounds. */
@@ -49,20 +57,34 @@ export async function compare(
   rounds: number,
   seconds: number,
 ): Promise<Score[]> {
-  const seen = contenders.map((): Score[] => []);
-  for (let round = 0; round <= rounds; round++) {
-    for (const [at, { name, pid, job }] of contenders.entries()) {
-      const before = processorMs(pid);
-      const { answers, ms, percentiles } = await loader.run({ ...job, seconds });
-      const after = processorMs(pid);
-      if (round === 0) continue;
-      const [p50, p95, p99] = percentiles;
-      const processorUs =
-        before === undefined || after === undefined ? undefined : ((after - before) / answers) * 1000;
-      seen[at]?.push({ name, perSecond: (answers / ms) * 1000, p50, p95, p99, processorUs });
-    }
+  const able: Contender[] = [];
+  for (const one of contenders) if (await canDo(loader, one, seconds)) able.push(one);
+  const seen = able.map((): Score[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, one] of able.entries()) seen[at]?.push(await score(loader, one, seconds));
   }
   return seen.map(middle);
+}
+
+async function canDo(loader: Loader, { name, job, mayRefuse }: Contender, seconds: number): Promise<boolean> {
+  try {
+    await loader.run({ ...job, seconds });
+    return true;
+  } catch (error) {
+    if (!mayRefuse || !(error instanceof RefusedError)) throw error;
+    console.error(`${name} is left out: ${error.message}`);
+    return false;
+  }
+}
+
+async function score(loader: Loader, { name, pid, job }: Contender, seconds: number): Promise<Score> {
+  const before = processorMs(pid);
+  const { answers, ms, percentiles } = await loader.run({ ...job, seconds });
+  const after = processorMs(pid);
+  const [p50, p95, p99] = percentiles;
+  const processorUs =
+    before === undefined || after === undefined ? undefined : ((after - before) / answers) * 1000;
+  return { name, perSecond: (answers / ms) * 1000, p50, p95, p99, processorUs };
 }
 
 function middle(scores: readonly Score[]): Score {

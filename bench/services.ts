@@ -3,25 +3,24 @@
 // from the same thread, in turns; each figure is the median of its rounds.
 
 import { crc32 } from 'node:zlib';
-import { signSas } from '#src/http/auth/sign.js';
 import { remote } from '#src/server/admin/client.js';
 import { dataFolder } from '#src/server/data-folder.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
 import { type Contender, compare, Loader, type Score } from './loader.js';
 import type { Bench, Size } from './main.js';
 import { messageCycles } from './message-cycles.js';
+import {
+  type Asked,
+  block,
+  entity,
+  json,
+  kilobyte,
+  message,
+  requestOf,
+  type Service,
+  sas,
+} from './requests.js';
 import { startAzurite, startBare, startLazuli, type Target } from './targets.js';
-
-export type Service = 'blob' | 'queue' | 'table';
-
-interface Asked {
-  readonly service: Service;
-  readonly method: string;
-  /** After the account, with placeholders (load.ts). */
-  readonly path: string;
-  readonly headers?: readonly string[];
-  readonly body?: string;
-}
 
 interface Work extends Asked {
   readonly name: string;
@@ -34,14 +33,9 @@ interface Work extends Asked {
   readonly bytes?: number;
 }
 
-const kilobyte = 'x'.repeat(1024);
 const largeBytes = 4 * 1024 * 1024;
 const large = 'x'.repeat(largeBytes);
-const message = `<QueueMessage><MessageText>${'x'.repeat(900)}</MessageText></QueueMessage>`;
-const entity = (row: string) => `{"PartitionKey":"p","RowKey":"${row}","text":"${'x'.repeat(900)}"}`;
-const json = ['Content-Type: application/json', 'Accept: application/json;odata=nometadata'];
 const noEcho = [...json, 'Prefer: return-no-content'];
-const block = ['x-ms-blob-type: BlockBlob'];
 
 const few = [1, 16, 64];
 const four = [4];
@@ -81,12 +75,6 @@ const works: readonly Work[] = [
   { name: 'Get Blob, 4 MiB', service: 'blob',  method: 'GET',  path: '/bench/4m',                               bytes: largeBytes, connections: four, aims: [], bare: 60 },
   { name: 'Put Blob, 4 MiB', service: 'blob',  method: 'PUT',  path: '/bench/{iiii}4m', headers: block, body: large, bytes: largeBytes, connections: four, aims: [], bare: 55 },
 ];
-
-const sas = signSas(
-  { service: 'blob', account: developmentAccount.name },
-  { sv: '2021-12-02', ss: 'bqt', srt: 'sco', sp: 'rwdlacup', se: '2099-01-01T00:00:00Z' },
-  Buffer.from(developmentAccount.keys[0], 'base64'),
-);
 
 interface Scale {
   readonly rounds: number;
@@ -147,6 +135,7 @@ async function measure(
   const contender = ({ name, pid, ports }: Target): Contender => ({
     name,
     pid,
+    mayRefuse: name !== ours.name,
     job: {
       port: ports[work.service],
       connections,
@@ -190,18 +179,6 @@ function shown({ work, connections, ours, azurite, bare, aim, aimOfBare, bytes }
   return `${work.padEnd(15)} ${String(connections).padStart(2)} connections: ${told.join('; ')}`;
 }
 
-function requestOf({ method, path, headers = [], body = '' }: Asked): Buffer {
-  const target = `/${developmentAccount.name}${path}${path.includes('?') ? '&' : '?'}${sas}`;
-  const lines = [
-    `${method} ${target} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    'x-ms-version: 2021-12-02',
-    ...headers,
-    ...(method === 'GET' ? [] : [`Content-Length: ${body.length}`]),
-  ];
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1');
-}
-
 /** Containers, queues and tables, and what is read: the same in each server. */
 async function prepare(loader: Loader, target: Target, size: Size, chosen: readonly Work[]): Promise<void> {
   const send = (asked: Asked, requests = 1) =>
@@ -225,8 +202,8 @@ async function prepare(loader: Loader, target: Target, size: Size, chosen: reado
     await send({ service: 'queue', method: 'PUT', path: '/bench' });
     await send({ service: 'queue', method: 'PUT', path: '/full' });
     await send({ service: 'queue', method: 'PUT', path: '/cycle' });
-    // So many that none of them runs dry. Azurite is slower the more there are: it gets fewer.
-    const messages = size === 'small' ? 500 : target.name === 'Lazuli' ? 100_000 : 5_000;
+    // So many that none of them runs dry. Azurite is slower the more there are: it gets as few as will do.
+    const messages = size === 'small' ? 500 : target.name === 'Lazuli' ? 100_000 : 1_000;
     await send({ service: 'queue', method: 'POST', path: '/full/messages', body: message }, messages);
   }
   if (uses('table')) {

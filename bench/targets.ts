@@ -73,6 +73,16 @@ export function processorMs(pid: number): number | undefined {
   return (Number(fields[11]) + Number(fields[12])) * 10; // a hundred ticks a second, for all who ask
 }
 
+/** What a process has in memory, in megabytes: all of it, and without mapped files. */
+export function memoryOf(pid: number): { residentMb: number; anonymousMb: number } | undefined {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  const mb = (name: string) =>
+    Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) / 1024);
+  return { residentMb: mb('VmRSS'), anonymousMb: mb('RssAnon') };
+}
+
 export interface SmbTarget extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
