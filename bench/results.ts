@@ -44,7 +44,7 @@ export function withChart(readme: string, date: string): string {
     `of three rounds ([all figures](bench/results/services-${date}.md), with latencies and a bare \`node:http\` server`,
     'beside them); `npm run bench -- all --save` repeats it.',
   ];
-  return readme.replace(/(<!-- speed -->\n)[^]*?(<!-- \/speed -->)/, `$1\n${text.join('\n')}\n\n$2`);
+  return readme.replace(/(<!-- speed -->\n)[\s\S]*?(<!-- \/speed -->)/, `$1\n${text.join('\n')}\n\n$2`);
 }
 
 const number = new Intl.NumberFormat('en');
