@@ -92,7 +92,7 @@ function parseAce(text: string): Ace | undefined {
   const fields = text.split(';');
   if (fields.length !== 6) return undefined;
   const [typeText = '', flagText = '', rightText = '', guid = '', inherited = '', who = ''] = fields;
-  const type = types[typeText];
+  const type = wordIn(types, typeText);
   const bits = parseWords(flagText, flags);
   const mask = parseRights(rightText);
   const sid = parseSid(who);
@@ -102,11 +102,16 @@ function parseAce(text: string): Ace | undefined {
   return object && { type, flags: bits, mask, object, sid, rest: none };
 }
 
+/** What a word of a table stands for: its own words, not those that every object knows. */
+function wordIn<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
 /** Words of two letters, one behind the other. */
 function parseWords(text: string, words: Readonly<Record<string, number>>): number | undefined {
   let bits = 0;
   for (let at = 0; at < text.length; at += 2) {
-    const word = words[text.slice(at, at + 2)];
+    const word = wordIn(words, text.slice(at, at + 2));
     if (word === undefined) return undefined;
     bits |= word;
   }
@@ -115,12 +120,13 @@ function parseWords(text: string, words: Readonly<Record<string, number>>): numb
 
 function parseRights(text: string): number | undefined {
   if (!/^\d/.test(text)) return parseWords(text, rights);
+  if (!/^(\d{1,12}|0x[0-9a-f]{1,8})$/i.test(text)) return undefined;
   const value = /^0[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number(text);
-  return Number.isInteger(value) && value <= 0xffffffff ? value : undefined;
+  return value <= 0xffffffff ? value : undefined;
 }
 
 function parseSid(text: string): Buffer | undefined {
-  const full = sids[text] ?? text;
+  const full = wordIn(sids, text) ?? text;
   const parts = /^S-1-(\d{1,10}|0x[0-9a-f]{1,12})((?:-\d{1,10}){1,15})$/i.exec(full);
   if (parts === null) return undefined;
   const authority = Number(parts[1]);

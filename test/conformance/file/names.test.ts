@@ -84,6 +84,13 @@ test('dots at the end of names count only where the request says so', async (t) 
   assert.deepEqual(await share.directory('dir').names(), ['a', 'b']);
 });
 
+test('very many dots take no time', async (t) => {
+  const { share } = await given(t);
+  const began = performance.now();
+  await refuses(share.file(`${'.'.repeat(60_000)}a.`).head(), 400, 'InvalidFileOrDirectoryPathName');
+  assert.ok(performance.now() - began < 5000, 'it took 14 seconds once');
+});
+
 test('case is kept and does not matter', async (t) => {
   const { share } = await given(t, { file: 'Docs/ReadMe.TXT', content: 'x' });
   assert.equal(await share.file('docs/readme.txt').text(), 'x');

@@ -85,6 +85,26 @@ test('bodies that are none', async (t) => {
   await gives(create(share, { Permission: 'O:SYG:SYD:', Format: 'SDDL' }), 201);
 });
 
+for (const ace of [
+  'constructor;;FA;;;SY',
+  '__proto__;;FA;;;SY',
+  'A;;FA;;;constructor',
+  'A;;1e5;;;SY',
+  'A;;0b11;;;SY',
+  'A;;4294967296;;;SY',
+  'A;;-1;;;SY',
+  'A;O;FA;;;SY',
+  'A;;F;;;SY',
+  'A;;FA;;',
+  'A;;FA;;;SY;',
+  'OA;;FA;nonsense;;SY',
+]) {
+  test(`(${ace}) is no entry`, async (t) => {
+    const { share } = await given(t);
+    await refuses(create(share, { permission: `O:SYG:SYD:(${ace})` }), 400, 'FileInvalidPermission');
+  });
+}
+
 test('keys that are none', async (t) => {
   const { share } = await given(t);
   await refuses(share.get('comp=filepermission'), 400, 'MissingRequiredHeader');
