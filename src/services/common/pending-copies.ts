@@ -7,7 +7,7 @@
 //      └────── overwritten or deleted ──────>             the copy ends with its target
 //
 // While it is pending nobody else writes to the target; whoever ends it does so in a transaction that finds the copy
-// still pending, so it ends once.
+// still pending, so it ends once. Of those from other servers so many go on at a time; the rest wait in order.
 
 import type { Body } from './body.js';
 import { CopyFailure, type FetchSource, fetchAgain, type PendingCopy } from './sources.js';
@@ -25,11 +25,13 @@ export interface CopyTargets<Key, Copy extends PendingCopy> {
 
 const longestMs = 14 * 24 * 3600 * 1000;
 const progressMs = 1000;
+const mostAtOnce = 32;
 
 export class PendingCopies<Key, Copy extends PendingCopy> {
   readonly #targets: CopyTargets<Key, Copy>;
   readonly #fetchSource: FetchSource;
   readonly #report: (error: unknown) => void;
+  readonly #turns = new Turns(mostAtOnce);
   readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
   constructor(targets: CopyTargets<Key, Copy>, fetchSource: FetchSource, report: (error: unknown) => void) {
@@ -69,6 +71,7 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
 
   async #run(key: Key, copy: Copy, signal: AbortSignal): Promise<void> {
     try {
+      using _turn = copy.own === undefined ? await this.#turns.take(signal) : undefined;
       const source = await fetchAgain(this.#fetchSource, copy, signal);
       const counted = this.#counted(key, copy, source.body);
       using body = await this.#targets.receive(counted, source.length);
@@ -98,4 +101,42 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
 function descriptionOf(error: unknown): string {
   if (error instanceof CopyFailure) return error.message;
   return `500 InternalError "${error instanceof Error ? error.message : String(error)}"`;
+}
+
+/** So many at a time, the others in the order in which they came. */
+class Turns {
+  #left: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#left = count;
+  }
+
+  /** Resolves when it is somebody's turn, which ends when it is disposed. Rejects if they stop waiting. */
+  async take(signal: AbortSignal): Promise<Disposable> {
+    if (this.#left > 0) this.#left--;
+    else await this.#wait(signal);
+    return { [Symbol.dispose]: () => this.#end() };
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      const stop = () => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.#waiting.push(begin);
+    });
+  }
+
+  #end(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#left++;
+    else next();
+  }
 }

@@ -308,3 +308,28 @@ test('a copy that was pending goes on after a restart', async (t) => {
   assert.ok((await target.get()).body.equals(content));
   assert.equal(await again.usage(), content.length);
 });
+
+test('of very many copies 32 go on at a time, and all end; one that waits can be aborted', async (t) => {
+  const { share } = await given(t, any);
+  const source = slow();
+  const foreign = await foreignServer(t, source.answer);
+  const targets = Array.from({ length: 40 }, (_, at) => share.file(`target${at}`));
+  const ids: string[] = [];
+  for (const target of targets) {
+    ids.push(header(await gives(target.copyFrom(foreign.url), 202), 'x-ms-copy-id'));
+  }
+  await until(() => foreign.requests.length === 40 + 32);
+  const [waiting] = targets.slice(35);
+  assert.ok(waiting);
+  await gives(abort(waiting, ids[35] ?? ''), 204);
+  await until(async () => {
+    source.letGo();
+    const states = await Promise.all(
+      targets.map(async (target) => header(await target.head(), 'x-ms-copy-status')),
+    );
+    return states.every((state) => state !== 'pending');
+  });
+  assert.equal(header(await waiting.head(), 'x-ms-copy-status'), 'aborted');
+  assert.equal(foreign.requests.length, 40 + 39);
+  assert.equal(await share.usage(), 39 * content.length);
+});
