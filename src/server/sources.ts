@@ -41,7 +41,8 @@ export class Sources {
     await Promise.race([this.#isReady, ...(signal === undefined ? [] : [aborted(signal)])]);
     const endpoint = this.#endpoints.get(own.service);
     if (endpoint !== undefined) return fetchOwn(endpoint, source, headers, signal);
-    throw new StorageError('CannotVerifyCopySource', { message: `There is no ${own.service} service here.` });
+    const message = `There is no ${own.service} service here.`;
+    throw new StorageError('CannotVerifyCopySource', { status: 404, message });
   };
 }
 

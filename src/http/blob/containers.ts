@@ -28,6 +28,9 @@ function publicAccessOf(call: Call): PublicAccess {
   return wordHeader(call, 'x-ms-blob-public-access', ['container', 'blob']) ?? 'none';
 }
 
+/** What everything is encrypted with: there are no scopes besides. */
+export const accountScope = '$account-encryption-key';
+
 export async function createContainer(call: Call, { store }: BlobService): Promise<Answer> {
   const fresh = { metadata: metadataOf(call), publicAccess: publicAccessOf(call) };
   const { stamp } = await containers.createContainer(store, containerKey(call), fresh);
@@ -52,6 +55,10 @@ export async function getContainerProperties(call: Call, { store }: BlobService)
   if (call.version >= '2016-05-31') addPublicAccess(headers, properties);
   if (call.version >= '2017-11-09') {
     headers.push('x-ms-has-immutability-policy', 'false', 'x-ms-has-legal-hold', 'false');
+  }
+  if (call.version >= '2019-02-02') {
+    headers.push('x-ms-default-encryption-scope', accountScope);
+    headers.push('x-ms-deny-encryption-scope-override', 'false');
   }
   if (call.version >= '2020-06-12') {
     const enabled = store.settings(call.account).versionLevelImmutability;

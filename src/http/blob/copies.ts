@@ -28,6 +28,7 @@ import {
   containerKey,
   leaseIdOf,
   newTargetOf,
+  protectionOf,
   requireNoBody,
   type Target,
   tierOf,
@@ -44,7 +45,7 @@ export async function copyBlob(
   inside: Inside,
 ): Promise<Answer> {
   const options: copies.CopyOptions = {
-    ...commonOptions(call),
+    ...commonOptions(call, service),
     tags: parseTags(call.header('x-ms-tags')),
     seal: call.headers['x-ms-seal-blob'] === undefined ? undefined : flagHeader(call, 'x-ms-seal-blob'),
   };
@@ -103,23 +104,24 @@ export async function copyBlobFromUrl(
   inside: Inside,
 ): Promise<Answer> {
   const options = {
-    ...commonOptions(call),
+    ...commonOptions(call, service),
     tags: copiedTags(call),
     seal: undefined,
     blockBlobLimit: syncLimit,
   };
   const target = newTargetOf(call, operation, identity, 'copy');
   const local = await localSource(call, identity, inside);
-  const blob =
-    local === undefined
-      ? await copyForeign(call, service, identity, inside, target, options)
-      : await copyLocal(call, service, target, local, options);
+  // A checksum that was sent is held against the bytes: then they are read, wherever they are.
+  const isRead = local === undefined || call.headers['x-ms-source-content-md5'] !== undefined;
+  const blob = isRead
+    ? await copyBytes(call, service, identity, inside, target, options)
+    : await copyLocal(call, service, target, local, options);
   const headers = copiedHeaders(call, blob);
   if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
   return { status: 202, headers };
 }
 
-async function copyForeign(
+async function copyBytes(
   call: Call,
   service: BlobService,
   identity: Identity,
@@ -135,9 +137,10 @@ async function copyForeign(
   return copies.copyBody(service.store, container, name, { ...source, url, headers }, body, options, guards);
 }
 
-function commonOptions(call: Call): Pick<copies.CopyOptions, 'id' | 'metadata' | 'tier'> {
+function commonOptions(call: Call, service: BlobService): Omit<copies.CopyOptions, 'tags' | 'seal'> {
   requireNoBody(call);
-  return { id: randomUUID(), metadata: metadataOf(call), tier: tierOf(call) };
+  const own = { id: randomUUID(), metadata: metadataOf(call), tier: tierOf(call) };
+  return { ...own, ...protectionOf(call, service) };
 }
 
 function copiedTags(call: Call): copies.CopyOptions['tags'] {

@@ -6,7 +6,13 @@ import { formatKeptTime } from '../../services/blob/address.js';
 import { committed } from '../../services/blob/guards.js';
 import { lastAccess } from '../../services/blob/last-access.js';
 import { type ListedEntry, listBlobs as list } from '../../services/blob/listing.js';
-import { type BlobRecord, type CopyState, type Deleted, isPremium } from '../../services/blob/model.js';
+import {
+  type BlobRecord,
+  type CopyState,
+  type Deleted,
+  type IncrementalCopy,
+  isPremium,
+} from '../../services/blob/model.js';
 import { inferredPageTier } from '../../services/blob/page-tiers.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { observeTier } from '../../services/blob/tier.js';
@@ -66,6 +72,7 @@ export async function listBlobs(
     prefix: prefix ?? '',
     delimiter: delimiter ?? '',
     marker,
+    startFrom: parameter(call, 'startfrom'),
     max: pageSize(call),
     snapshots: include.has('snapshots'),
     versions: include.has('versions'),
@@ -177,7 +184,7 @@ function propertyElements(entry: BlobEntry, telling: Telling): string {
     (blob.copy !== undefined && include.has('copy') ? copyElements(blob.copy) : '') +
     element('ServerEncrypted', 'true') +
     optional('CustomerProvidedKeySha256', blob.key) +
-    (blob.incremental === undefined ? '' : element('IncrementalCopy', 'true')) +
+    (blob.incremental === undefined ? '' : incrementalElements(blob.incremental)) +
     (deleted === undefined ? '' : deletedElements(deleted, telling.now)) +
     (blob.tags !== undefined && version >= '2019-12-12'
       ? element('TagCount', String(blob.tags.length))
@@ -256,6 +263,10 @@ function copyElements(copy: CopyState): string {
     (copy.completed === undefined ? '' : element('CopyCompletionTime', formatHttpDate(copy.completed))) +
     optional('CopyStatusDescription', copy.description)
   );
+}
+
+function incrementalElements({ target }: IncrementalCopy): string {
+  return element('IncrementalCopy', 'true') + element('DestinationSnapshot', formatKeptTime(target));
 }
 
 /** Of a blob that is encrypted with a customer's key the metadata is told to nobody here. */

@@ -10,7 +10,7 @@ import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
 import { listParameter, pageSize, parameter } from '../parameters.js';
 import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
-import { formatVersion } from './containers.js';
+import { accountScope, formatVersion } from './containers.js';
 
 const includes = ['metadata', 'deleted', 'system'] as const;
 
@@ -78,6 +78,8 @@ function containerElement(container: containers.ListedContainer, telling: Tellin
     (publicAccess === 'none' ? '' : element('PublicAccess', publicAccess)) +
     element('HasImmutabilityPolicy', 'false') +
     element('HasLegalHold', 'false') +
+    element('DefaultEncryptionScope', accountScope) +
+    element('DenyEncryptionScopeOverride', 'false') +
     element('ImmutableStorageWithVersioningEnabled', String(telling.immutability)) +
     (deleted === undefined ? '' : deletedElements(deleted, telling.now));
   const pairs = metadata.map(([key, value]) => element(key, value)).join('');

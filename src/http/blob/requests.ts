@@ -175,10 +175,8 @@ export function listHeadersOf(call: Call): ContentHeaders {
   return { type: usualType, ...contentHeadersOf(call) };
 }
 
-export function newBlobOf(call: Call, { store }: BlobService, headers: ContentHeaders): NewBlob {
-  const immutability = policyOf(call, store.now());
-  const legalHold = flagHeader(call, 'x-ms-legal-hold');
-  if (immutability !== undefined || legalHold) checkAllowed(store, [call.account, call.container]);
+export function newBlobOf(call: Call, service: BlobService, headers: ContentHeaders): NewBlob {
+  const { immutability, legalHold } = protectionOf(call, service);
   return {
     headers,
     metadata: metadataOf(call),
@@ -189,6 +187,17 @@ export function newBlobOf(call: Call, { store }: BlobService, headers: ContentHe
     key: customerKeyOf(call)?.sha256,
     expiry: putExpiryOf(call),
   };
+}
+
+/** What keeps a blob from being changed from the beginning. */
+export function protectionOf(
+  call: Call,
+  { store }: BlobService,
+): { readonly immutability: ImmutabilityPolicy | undefined; readonly legalHold: boolean } {
+  const immutability = policyOf(call, store.now());
+  const legalHold = flagHeader(call, 'x-ms-legal-hold');
+  if (immutability !== undefined || legalHold) checkAllowed(store, [call.account, call.container]);
+  return { immutability, legalHold };
 }
 
 const untilHeader = 'x-ms-immutability-policy-until-date';

@@ -36,6 +36,7 @@ import {
   type CopyState,
   findContainer,
   findPlace,
+  type ImmutabilityPolicy,
   type PageTier,
   withLease,
 } from './model.js';
@@ -57,6 +58,8 @@ export interface CopyOptions {
   readonly tags: Tags | 'source';
   readonly tier: AccessTier | PageTier | undefined;
   readonly seal: boolean | undefined;
+  readonly immutability: ImmutabilityPolicy | undefined;
+  readonly legalHold: boolean;
   /** Only block blobs, up to this length: the synchronous copy. */
   readonly blockBlobLimit?: number;
 }
@@ -84,6 +87,8 @@ export function copyBlob(
       metadata: options.metadata.length > 0 ? options.metadata : original.metadata,
       tags: options.tags === 'source' ? (original.tags ?? []) : options.tags,
       tier: options.tier,
+      immutability: options.immutability,
+      legalHold: options.legalHold,
     };
     const made = makeBlob(tx, found, original.type, fresh, { ...content, ...ofType(original) });
     const sealed = original.type === 'AppendBlob' && (options.seal ?? original.sealed);
@@ -220,6 +225,8 @@ function freshOf(
     metadata: options.metadata.length > 0 ? options.metadata : metadata,
     tags: options.tags === 'source' ? [] : options.tags,
     tier: options.tier,
+    immutability: options.immutability,
+    legalHold: options.legalHold,
   };
 }
 

@@ -27,6 +27,8 @@ export interface ListOptions {
   /** Empty: flat. */
   readonly delimiter: string;
   readonly marker: string | undefined;
+  /** The first name, where there is no marker. */
+  readonly startFrom: string | undefined;
   readonly max: number;
   readonly snapshots: boolean;
   readonly versions: boolean;
@@ -58,7 +60,9 @@ export function listBlobs(
   container: ContainerKey,
   options: ListOptions,
 ): Promise<BlobListing> {
-  const from = options.marker === undefined ? undefined : parseMarker(options.marker);
+  const { marker, startFrom } = options;
+  const first = startFrom === undefined ? undefined : { name: startFrom, stamp: 0 };
+  const from = marker === undefined ? first : parseMarker(marker);
   return store.run(async (tx) => {
     const id = await findContainer(store, tx, container, 'read');
     const entries: ListedEntry[] = [];

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { given, header } from '../../support/given.js';
 import { gives, refuses } from '../../support/server.js';
@@ -20,4 +21,15 @@ test('a synchronous copy is done when it is answered, and tells the MD5', async 
 test('it copies block blobs alone', async (t) => {
   const { blob, container } = await given(t, { type: 'AppendBlob', content: 'x' });
   await refuses(container.blob('target').copyFrom(blob, sync), 409, 'InvalidSourceBlobType');
+});
+
+test('a checksum of the source is held against its bytes, also of a source of this server', async (t) => {
+  const { blob, container } = await given(t, { content: 'v1' });
+  const copy = container.blob('copy');
+  const sync = (md5: string) =>
+    copy.copyFrom(blob, { 'x-ms-requires-sync': 'true', 'x-ms-source-content-md5': md5 });
+  await refuses(sync(createHash('md5').update('other').digest('base64')), 400, 'Md5Mismatch');
+  assert.equal((await copy.head()).status, 404);
+  await gives(sync(createHash('md5').update('v1').digest('base64')), 202);
+  assert.equal(await copy.text(), 'v1');
 });

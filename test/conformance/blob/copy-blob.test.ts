@@ -147,3 +147,9 @@ test('the copy that a blob came from is told until it is written again', async (
   await gives(target.upload('v2'), 201);
   assert.equal((await target.head()).headers.has('x-ms-copy-id'), false);
 });
+
+test('a source of a service that is not served here is not found', async (t) => {
+  const { container, server } = await given(t);
+  const source = `https://${server.account.name}.file.core.windows.net/share/file?sig=none`;
+  await refuses(container.blob('target').copyFrom(source), 404, 'CannotVerifyCopySource');
+});

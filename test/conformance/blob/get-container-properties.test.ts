@@ -12,10 +12,12 @@ test('properties by GET and by HEAD', async (t) => {
       'x-ms-lease-state',
       'x-ms-has-immutability-policy',
       'x-ms-has-legal-hold',
+      'x-ms-default-encryption-scope',
+      'x-ms-deny-encryption-scope-override',
     ];
     assert.deepEqual(
       told.map((name) => header(got, name)),
-      ['unlocked', 'available', 'false', 'false'],
+      ['unlocked', 'available', 'false', 'false', '$account-encryption-key', 'false'],
     );
     assert.equal(got.headers.has('x-ms-blob-public-access'), false);
     assert.equal(got.text, '');

@@ -103,6 +103,23 @@ test('a put may bring its policy, which is told and listed', async (t) => {
   assert.doesNotMatch((await container.list()).text, /Immutability|LegalHold/);
 });
 
+test('a copy may bring its policy and its hold', async (t) => {
+  const { blob, container, server } = await given(t, { content: 'v1', settings });
+  const date = until(server, 2);
+  const headers = { 'x-ms-immutability-policy-until-date': date, 'x-ms-legal-hold': 'true' };
+  for (const [name, more] of [
+    ['copy', {}],
+    ['at-once', { 'x-ms-requires-sync': 'true' }],
+  ] as const) {
+    const copy = container.blob(name);
+    await gives(copy.copyFrom(blob, { ...headers, ...more }), 202);
+    const told = await gives(copy.head(), 200);
+    assert.equal(header(told, 'x-ms-immutability-policy-until-date'), date);
+    assert.equal(header(told, 'x-ms-legal-hold'), 'true');
+    await refuses(copy.delete(), 409, 'BlobImmutableDueToLegalHold');
+  }
+});
+
 test('a container whose blobs can be held is deleted only when it is empty', async (t) => {
   const { blob, container } = await given(t, { content: 'v1', settings });
   await refuses(container.delete(), 409, 'ContainerImmutabilityPolicyLocked');

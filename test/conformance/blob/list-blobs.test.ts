@@ -135,3 +135,13 @@ test('a listing that cannot be is refused', async (t) => {
   await gives(container.delete(), 202);
   await refuses(container.list(), 404, 'ContainerNotFound');
 });
+
+test('a listing may start from a name', async (t) => {
+  const { container } = await given(t);
+  for (const name of ['a', 'b/1', 'b/2', 'c']) await gives(container.blob(name).upload('x'), 201);
+  assert.deepEqual(await container.names('startfrom=b%2F2'), ['b/2', 'c']);
+  assert.deepEqual(await container.names('startfrom=b'), ['b/1', 'b/2', 'c']);
+  assert.deepEqual(await container.names('startfrom=a&prefix=b'), ['b/1', 'b/2']);
+  assert.deepEqual(await container.names('startfrom=c&prefix=b'), []);
+  assert.deepEqual(await container.names('startfrom=b%2F2&delimiter=%2F'), ['b/', 'c']);
+});
