@@ -28,7 +28,7 @@ export interface ListOptions {
   readonly delimiter: string;
   readonly marker: string | undefined;
   /** The first name, where there is no marker. */
-  readonly startFrom: string | undefined;
+  readonly startFrom?: string | undefined;
   readonly max: number;
   readonly snapshots: boolean;
   readonly versions: boolean;
