@@ -1,6 +1,7 @@
 // What a lock costs that need not be waited for.
 
-import { LockOwner, LockTable } from '#src/collections/locks.js';
+import { LockOwner } from '#src/collections/lock-entries.js';
+import { LockTable } from '#src/collections/locks.js';
 
 /** Nanoseconds for one to be granted and given back: transactions of ten locks each, on keys nobody else wants. */
 export function lockNanoseconds(count: number): number {

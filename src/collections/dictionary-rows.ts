@@ -10,7 +10,7 @@ import type { CollectionKey } from './collection.js';
 import { ArgumentError, NotReadableError } from './errors.js';
 import { checkTtl, countExpired, indexExpiry, unindexExpiry } from './expiry.js';
 import { partsOf } from './key-parts.js';
-import type { LockMode } from './locks.js';
+import type { LockMode } from './lock-entries.js';
 import { type DictionaryListener, recordChange } from './notifications.js';
 import { encodeRow, liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';

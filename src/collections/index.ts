@@ -13,7 +13,8 @@ export type { RangeOptions } from './enumerate.js';
 export * from './errors.js';
 export type { InspectedTransaction, Inspection } from './inspect.js';
 export type { Role } from './kernel.js';
-export type { HeldLock, LockedKey, LockMode } from './locks.js';
+export type { LockMode } from './lock-entries.js';
+export type { HeldLock, LockedKey } from './locks.js';
 export type {
   DictionaryChange,
   DictionaryListener,
@@ -25,20 +26,20 @@ export type { ErrorListener, TransactionListener } from './notifier.js';
 export type { Settings } from './options.js';
 export { type PeekOptions, Queue } from './queue.js';
 export type { RunOptions } from './run.js';
+export { StateManager } from './state.js';
 export type {
   CollectionOptions,
   ConcurrentQueueOptions,
   DictionaryOptions,
   StateLocation,
   StateOptions,
-} from './state.js';
-export { StateManager } from './state.js';
+} from './state-options.js';
+export type { Transaction } from './transaction.js';
 export type {
   CommitOptions,
-  Transaction,
   TransactionHook,
   TransactionOptions,
   TransactionStatus,
-} from './transaction.js';
+} from './transaction-options.js';
 export type { WaitOptions } from './waits.js';
 export type { Watched, WatchRange } from './watch.js';

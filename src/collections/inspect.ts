@@ -3,7 +3,7 @@
 import type { LockWait } from './errors.js';
 import type { Kernel, Role } from './kernel.js';
 import type { HeldLock, LockedKey } from './locks.js';
-import type { TransactionStatus } from './transaction.js';
+import type { TransactionStatus } from './transaction-options.js';
 
 export interface InspectedTransaction {
   readonly id: bigint;

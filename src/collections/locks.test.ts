@@ -10,7 +10,8 @@ import {
   OperationCanceledError,
   TimeoutError,
 } from './index.js';
-import { LockOwner, LockTable } from './locks.js';
+import { LockOwner } from './lock-entries.js';
+import { LockTable } from './locks.js';
 import { granted, scene, turns, waits } from './scenario.suite.js';
 
 test('L1: T1 S(k); T2 S(k): both at once', async () => {

@@ -22,10 +22,26 @@
 // locks and nothing else, as an uncommitted transaction has written nothing.
 
 import { assert } from '../base/assert.js';
+import { blockers, findCircle, isAwaited } from './deadlocks.js';
 import { DeadlockError, LockTimeoutError, type LockWait, OperationCanceledError } from './errors.js';
+import {
+  admits,
+  compatible,
+  convert,
+  type Entry,
+  enqueue,
+  findHold,
+  grant,
+  type Hold,
+  heldEntry,
+  holderOf,
+  type LockMode,
+  type LockOwner,
+  nobody,
+  strength,
+  type Waiter,
+} from './lock-entries.js';
 import { longestTimer } from './waits.js';
-
-export type LockMode = 'shared' | 'update' | 'exclusive';
 
 export interface LockOptions {
   /** 0: granted at once or refused; Infinity: for ever. */
@@ -49,55 +65,6 @@ export interface LockedKey {
     readonly mode: LockMode;
     readonly waitedMs: number;
   }[];
-}
-
-/** Who holds locks: a transaction. */
-export class LockOwner {
-  readonly id: bigint;
-  /** The smaller, the older: the youngest in a circle fails, and a retry keeps its age. */
-  readonly age: number;
-  holds: Hold[] = [];
-  waiting: Waiter | undefined;
-
-  constructor(id: bigint, age: number) {
-    this.id = id;
-    this.age = age;
-  }
-}
-
-interface Hold {
-  readonly owner: LockOwner;
-  readonly entry: Entry;
-  mode: LockMode;
-  readonly since: number;
-  /** Its place in the entry's list. */
-  index: number;
-}
-
-interface Entry {
-  readonly key: string;
-  /** In no order. */
-  holds: Hold[];
-  /** The one that is not shared: there can be one at most. */
-  strong: Hold | undefined;
-  /** Made when the first one waits. */
-  waiters: Waiter[];
-}
-
-interface Waiter {
-  readonly owner: LockOwner;
-  readonly entry: Entry;
-  readonly mode: LockMode;
-  readonly since: number;
-  /** Of a lock held already in a weaker mode. */
-  readonly conversion: Hold | undefined;
-  readonly settle: (error?: Error) => void;
-}
-
-const strength = { shared: 0, update: 1, exclusive: 2 } as const;
-
-function compatible(asked: LockMode, held: LockMode): boolean {
-  return asked !== 'exclusive' && held === 'shared';
 }
 
 export class LockTable {
@@ -303,97 +270,6 @@ export class LockTable {
   }
 }
 
-/** The waiters of an entry that never had one: shared, and never added to. */
-const nobody: Waiter[] = [];
-
 function canceled(signal: AbortSignal): OperationCanceledError {
   return new OperationCanceledError('the wait for a lock was canceled', { cause: signal.reason });
-}
-
-/** Through the shorter list: many may share a lock, and one may hold many. */
-function findHold(entry: Entry, owner: LockOwner): Hold | undefined {
-  if (entry.holds.length <= owner.holds.length) {
-    for (const hold of entry.holds) if (hold.owner === owner) return hold;
-  } else {
-    for (const hold of owner.holds) if (hold.entry === entry) return hold;
-  }
-  return undefined;
-}
-
-function admits({ holds, strong }: Entry, owner: LockOwner, mode: LockMode): boolean {
-  if (mode !== 'exclusive') return strong === undefined || strong.owner === owner;
-  return holds.length === 0 || (holds.length === 1 && holds[0]?.owner === owner);
-}
-
-/** A key that nobody holds: the common case, made with room for one. */
-function heldEntry(key: string, owner: LockOwner, mode: LockMode): Entry {
-  const entry: Entry = { key, holds: [], strong: undefined, waiters: nobody };
-  const hold = { owner, entry, mode, since: performance.now(), index: 0 };
-  entry.holds = [hold];
-  if (mode !== 'shared') entry.strong = hold;
-  owner.holds.push(hold);
-  return entry;
-}
-
-function grant(entry: Entry, owner: LockOwner, mode: LockMode): void {
-  const hold = { owner, entry, mode, since: performance.now(), index: entry.holds.length };
-  entry.holds.push(hold);
-  if (mode !== 'shared') entry.strong = hold;
-  owner.holds.push(hold);
-}
-
-function convert(hold: Hold, mode: LockMode): void {
-  hold.mode = mode;
-  hold.entry.strong = hold;
-}
-
-/** Behind those that came before. A conversion goes before all that are none, a writer that may before all readers. */
-function enqueue(waiters: Waiter[], waiter: Waiter, beforeReaders: boolean): void {
-  const mayPass = (other: Waiter) =>
-    other.conversion === undefined &&
-    (waiter.conversion !== undefined || (beforeReaders && other.mode !== 'exclusive'));
-  const place = waiters.findIndex(mayPass);
-  if (place === -1) waiters.push(waiter);
-  else waiters.splice(place, 0, waiter);
-}
-
-function holderOf({ owner, mode, since }: Hold, now: number): LockWait['holders'][number] {
-  return { transactionId: owner.id, mode, heldMs: now - since };
-}
-
-/** Whom this waiter waits for: who holds the key in its way, and who is served just before it. */
-function blockers(waiter: Waiter): LockOwner[] {
-  const found: LockOwner[] = [];
-  for (const hold of waiter.entry.holds) {
-    if (hold.owner !== waiter.owner && !compatible(waiter.mode, hold.mode)) found.push(hold.owner);
-  }
-  const before = waiter.entry.waiters[waiter.entry.waiters.indexOf(waiter) - 1];
-  if (before !== undefined) found.push(before.owner);
-  return found;
-}
-
-/** Whether anybody waits for this owner: mostly not, and then it can be in no circle. */
-function isAwaited(waiter: Waiter): boolean {
-  const { waiters } = waiter.entry;
-  if (waiters[waiters.length - 1] !== waiter) return true;
-  return waiter.owner.holds.some(({ entry }) => entry.waiters.length > (entry === waiter.entry ? 1 : 0));
-}
-
-/** The waiters of a circle that `start` is part of, each waiting for the next. Iterative: a chain may be long. */
-function findCircle(start: Waiter): Waiter[] | undefined {
-  const visited = new Set<LockOwner>([start.owner]);
-  const path: { waiter: Waiter; next: LockOwner[] }[] = [{ waiter: start, next: blockers(start) }];
-  while (path.length > 0) {
-    const top = path[path.length - 1] as (typeof path)[number];
-    const owner = top.next.pop();
-    if (owner === undefined) {
-      path.pop();
-    } else if (owner === start.owner) {
-      return path.map((step) => step.waiter);
-    } else if (owner.waiting !== undefined && !visited.has(owner)) {
-      visited.add(owner);
-      path.push({ waiter: owner.waiting, next: blockers(owner.waiting) });
-    }
-  }
-  return undefined;
 }

@@ -19,7 +19,7 @@ import { encodeKey } from '../engine/keys.js';
 import type { NamedKey } from './catalog.js';
 import { enumerate } from './enumerate.js';
 import { ArgumentError, NotReadableError } from './errors.js';
-import type { LockMode } from './locks.js';
+import type { LockMode } from './lock-entries.js';
 import { encodeRow, liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';
 import { ValueCollection } from './values.js';

@@ -3,7 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ArgumentError, mayRetry, OperationCanceledError, OutcomeUnknownError } from './errors.js';
 import type { Kernel } from './kernel.js';
-import { Transaction, type TransactionOptions } from './transaction.js';
+import { Transaction } from './transaction.js';
+import type { TransactionOptions } from './transaction-options.js';
 import { limitOf } from './waits.js';
 
 export interface RunOptions extends TransactionOptions {

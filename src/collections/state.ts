@@ -2,7 +2,6 @@
 
 import type { Engine, Version } from '../engine/engine.js';
 import { UnavailableError } from '../engine/errors.js';
-import { openEngine } from '../engine/level.js';
 import {
   type BackupInfo,
   type BackupOptions,
@@ -26,48 +25,18 @@ import { Queue } from './queue.js';
 import { rebuild } from './rebuild.js';
 import { Registry } from './registry.js';
 import { type RunOptions, runTransaction } from './run.js';
+import {
+  type CollectionOptions,
+  type ConcurrentQueueOptions,
+  type DictionaryOptions,
+  engineOf,
+  type StateOptions,
+} from './state-options.js';
 import { Sweeper } from './sweep.js';
-import { Transaction, type TransactionOptions } from './transaction.js';
+import { Transaction } from './transaction.js';
+import type { TransactionOptions } from './transaction-options.js';
 import { adoptCodec, codecFor, ValueCollection } from './values.js';
 import type { WaitOptions } from './waits.js';
-
-export type StateLocation =
-  | { readonly location: string }
-  | { readonly memory: true }
-  | { readonly engine: Engine };
-
-export type StateOptions = StateLocation &
-  Partial<Settings> & {
-    /** Codecs for collections that are used by name alone; each is known by its name and version. */
-    readonly codecs?: readonly Codec[];
-    /** How much may be noted for incremental backups before the next one must be full; 256 MiB unless given. */
-    readonly maxBackupLogBytes?: number;
-    /** New data is refused while less is free on the disk; 256 MiB unless given. */
-    readonly minFreeBytes?: number;
-    /** As `onStateChange`, from before the first: it is told of the rebuild. */
-    readonly onStateChange?: StateListener;
-    readonly onTransaction?: TransactionListener;
-    readonly onError?: ErrorListener;
-  };
-
-export interface CollectionOptions<V> extends WaitOptions {
-  /** Creates it as part of this transaction. */
-  readonly tx?: Transaction;
-  /** How its values become bytes: MessagePack unless given. */
-  readonly codec?: Codec<V>;
-  /** Allows a name under `$system/`, which `list()` does not show: for who builds a service on the library. */
-  readonly system?: boolean;
-}
-
-export interface DictionaryOptions<V> extends CollectionOptions<V> {
-  /** `false` where nobody asks for the count and no row expires: writes then need not know what was there. */
-  readonly count?: boolean;
-}
-
-export interface ConcurrentQueueOptions<V> extends CollectionOptions<V> {
-  /** One item more, those of open transactions included, is a `QueueFullError`. */
-  readonly maxSize?: number;
-}
 
 export class StateManager implements AsyncDisposable {
   readonly #kernel: Kernel;
@@ -236,7 +205,7 @@ export class StateManager implements AsyncDisposable {
 
   /** @internal One round of what is done in the background: space is given back. */
   sweep(): Promise<void> {
-    return this.#sweeper.run();
+    return this.#sweeper.runAnew();
   }
 
   /** @internal For the layers above: the engine below. */
@@ -347,18 +316,4 @@ export class StateManager implements AsyncDisposable {
       throw translate(error);
     });
   }
-}
-
-function engineOf(options: StateOptions): Promise<Engine> | Engine {
-  const { maxBackupLogBytes, minFreeBytes } = options;
-  if (maxBackupLogBytes !== undefined)
-    checkNumber('maxBackupLogBytes', maxBackupLogBytes, 0, Number.MAX_SAFE_INTEGER);
-  if (minFreeBytes !== undefined) checkNumber('minFreeBytes', minFreeBytes, 0, Number.MAX_SAFE_INTEGER);
-  if ('engine' in options) return options.engine;
-  if (!('memory' in options) && (typeof options.location !== 'string' || options.location === ''))
-    throw new ArgumentError('open needs one of { location: a folder }, { memory: true } or { engine }');
-  return openEngine('location' in options ? { location: options.location } : { memory: true }, {
-    ...(maxBackupLogBytes !== undefined && { maxChangeLogBytes: maxBackupLogBytes }),
-    ...(minFreeBytes !== undefined && { floorBytes: minFreeBytes }),
-  });
 }

@@ -39,6 +39,12 @@ export class Sweeper {
     await this.#running;
   }
 
+  /** A round that begins after this call. */
+  async runAnew(): Promise<void> {
+    await this.#running;
+    await this.run();
+  }
+
   /** One round. Rounds do not overlap. */
   run(): Promise<void> {
     this.#running ??= this.#round()

@@ -18,50 +18,29 @@ import { mapKey } from '../base/bytes.js';
 import type { Stamp } from '../base/stamps.js';
 import type { CheckedPage, Committed, Key, KeyRead, Snapshot, Version, Versioned } from '../engine/engine.js';
 import { LimitError } from '../engine/errors.js';
+import { Calls } from './calls.js';
 import { ChangeSet } from './change-set.js';
 import {
   ArgumentError,
   ConflictError,
-  InvalidOperationError,
-  NotPrimaryError,
-  NotReadableError,
   ObjectClosedError,
   OperationTooLargeError,
-  OutcomeUnknownError,
   TimeoutError,
   TransactionClosedError,
   TransactionFaultedError,
   translate,
 } from './errors.js';
 import type { Kernel } from './kernel.js';
-import { type LockMode, LockOwner } from './locks.js';
+import { type LockMode, LockOwner } from './lock-entries.js';
+import { seenLost, within } from './outcomes.js';
+import { assertReadable, assertWritable, demotedError, isDemoted } from './roles.js';
+import type {
+  CommitOptions,
+  TransactionHook,
+  TransactionOptions,
+  TransactionStatus,
+} from './transaction-options.js';
 import { limitOf, longestTimer, Wait, type WaitOptions } from './waits.js';
-
-export interface TransactionOptions {
-  /** Which moment enumerations and counts show: the beginning, or the first of them. */
-  readonly snapshot?: 'begin' | 'first read';
-  /** How long each call waits for its locks unless it says otherwise. */
-  readonly timeoutMs?: number;
-  /** How long all its calls together may wait, counted from the beginning. */
-  readonly withinMs?: number;
-  /** What it writes gives space back, like notes of what is to be removed: let through when the disk is nearly full. */
-  readonly frees?: boolean;
-}
-
-export interface CommitOptions {
-  /** How long to wait for the disk; then its outcome is unknown. */
-  readonly timeoutMs?: number;
-}
-
-export type TransactionStatus = 'active' | 'committing' | 'committed' | 'aborted' | 'faulted';
-
-/** Told how a transaction ends, at once and in this order: ordered, then durable or lost; or aborted. */
-export interface TransactionHook {
-  ordered?(version: Version): void;
-  durable?(): void;
-  lost?(): void;
-  aborted?(): void;
-}
 
 /** What is the same for all runs of one piece of work. */
 export interface Run {
@@ -77,6 +56,7 @@ export class Transaction implements AsyncDisposable {
   readonly id: bigint;
   /** Whether it began on the primary: only then it can lock and write. */
   readonly primary: boolean;
+  /** @internal Of the primary's role when it began. */ readonly term: number;
   readonly timeoutMs: number;
 
   /** @internal */ readonly kernel: Kernel;
@@ -87,8 +67,8 @@ export class Transaction implements AsyncDisposable {
   /** @internal When its waits end. */ readonly until: number;
   /** @internal */ readonly changes = new ChangeSet();
 
-  readonly #term: number;
   readonly #frees: boolean;
+  readonly #calls = new Calls();
   #hooks: TransactionHook[] | undefined;
   #events: RecordedEvent[] | undefined;
   #snapshot: Snapshot | undefined;
@@ -99,7 +79,6 @@ export class Transaction implements AsyncDisposable {
   #now: number | undefined;
   #version: Version | undefined;
   #isOrdered = false;
-  #tail: Promise<unknown> | undefined;
   /** Whether `commit()` was called, and may be queued behind other calls. */
   #asked = false;
   #wait: Wait | undefined;
@@ -113,7 +92,7 @@ export class Transaction implements AsyncDisposable {
     this.id = BigInt(id);
     this.owner = new LockOwner(this.id, run?.age ?? id);
     this.primary = kernel.role === 'primary';
-    this.#term = kernel.term;
+    this.term = kernel.term;
     this.#frees = options.frees === true;
     this.timeoutMs = limitOf('timeoutMs', options.timeoutMs, kernel.settings.timeoutMs);
     this.until = run?.until ?? this.began + limitOf('withinMs', options.withinMs, Number.POSITIVE_INFINITY);
@@ -196,7 +175,7 @@ export class Transaction implements AsyncDisposable {
   /** @internal As `dispose`, but does not wait for what it has seen. A call that waits for a lock ends now. */
   async endNow(): Promise<void> {
     if (this.#status === 'active' && !this.#asked) this.#abort('it was disposed');
-    while (this.#tail !== undefined) await this.#tail.catch(() => {});
+    await this.#calls.idle();
     if (this.#status === 'active') this.#abort('it was disposed');
   }
 
@@ -207,35 +186,10 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal Runs one call, after those that were made before it. */
   call<T>(operation: () => Awaitable<T>): Promise<T> {
-    let result: Awaitable<T>;
-    if (this.#tail !== undefined) {
-      const enter = () => this.#enter(operation);
-      result = this.#tail.then(enter, enter);
-    } else {
-      try {
-        result = this.#enter(operation);
-      } catch (error) {
-        return Promise.reject(translate(error));
-      }
-      if (!(result instanceof Promise)) return Promise.resolve(result);
-    }
-    const tail = result.then(
-      (value) => {
-        if (this.#tail === tail) this.#tail = undefined;
-        return value;
-      },
-      (error) => {
-        if (this.#tail === tail) this.#tail = undefined;
-        throw translate(error);
-      },
-    );
-    this.#tail = tail;
-    return tail;
-  }
-
-  #enter<T>(operation: () => Awaitable<T>): Awaitable<T> {
-    this.assertActive();
-    return operation();
+    return this.#calls.run(() => {
+      this.assertActive();
+      return operation();
+    });
   }
 
   /** @internal */
@@ -257,38 +211,17 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal */
   assertWritable(): void {
-    this.kernel.assertOpen();
-    if (!this.primary) {
-      if (this.kernel.role !== 'primary')
-        throw new NotPrimaryError('only the primary can write: find it and write there');
-      throw new InvalidOperationError(
-        'this transaction began on a secondary and cannot write. Begin a new one.',
-      );
-    }
-    this.kernel.assertPrimary();
-    if (this.#term !== this.kernel.term) throw this.#demotedError();
-  }
-
-  /** @internal This replica is not the primary any more: the locks are gone, and a call that waits for one fails. */
-  demote(): void {
-    if (this.primary) this.kernel.locks.release(this.owner, this.#demotedError());
-  }
-
-  #demotedError(): TransactionFaultedError {
-    return new TransactionFaultedError(
-      `the locks of transaction ${this.id} went with the role of the primary. Begin a new one.`,
-      { cause: new NotPrimaryError('not the primary any more') },
-    );
+    assertWritable(this);
   }
 
   /** @internal */
   assertReadable(): void {
-    this.kernel.assertReadable();
-    if (this.primary && (this.kernel.role !== 'primary' || this.#term !== this.kernel.term)) {
-      throw new NotReadableError(
-        'this transaction began on the primary, which this replica ceased to be. Begin a new one.',
-      );
-    }
+    assertReadable(this);
+  }
+
+  /** @internal This replica is not the primary any more: the locks are gone, and a call that waits for one fails. */
+  demote(): void {
+    if (this.primary) this.kernel.locks.release(this.owner, demotedError(this));
   }
 
   /** @internal How long the call at hand may wait. Mostly nothing is said of it, and one object serves them all. */
@@ -311,7 +244,7 @@ export class Transaction implements AsyncDisposable {
     await granted;
     this.#now = undefined;
     this.assertActive();
-    if (this.primary && this.#term !== this.kernel.term) throw this.#demotedError();
+    if (isDemoted(this)) throw demotedError(this);
   }
 
   /** @internal The newest value, own writes not looked at. `checked`: it must still be so at the commit. */
@@ -519,29 +452,5 @@ export class Transaction implements AsyncDisposable {
     this.changes.close();
     if (status !== 'committed' && !this.#isOrdered) this.#tell('aborted');
     this.kernel.locks.release(this.owner, reason);
-  }
-}
-
-function seenLost(cause?: unknown): ConflictError {
-  return new ConflictError(
-    'a write to disk failed, and what this transaction had seen went with it. Nothing was written: run it again.',
-    { cause },
-  );
-}
-
-/** The commit goes on; whoever waits is told that its outcome is not known. */
-async function within(commit: Promise<void>, limitMs: number): Promise<void> {
-  if (limitMs > longestTimer) return commit;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new OutcomeUnknownError(
-      `the commit took longer than ${limitMs} ms, and its outcome is not known yet. Read again before you repeat it.`,
-    );
-    timer = setTimeout(() => reject(error), limitMs);
-  });
-  try {
-    await Promise.race([commit, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,0 +1,41 @@
+// The calls of one transaction, one after the other in the order in which they were made. Mostly nothing has to be
+// waited for, and then a call is over when it returns.
+
+import type { Awaitable } from '../base/awaitable.js';
+import { translate } from './errors.js';
+
+export class Calls {
+  /** The last one, while it is under way. */
+  #tail: Promise<unknown> | undefined;
+
+  run<T>(operation: () => Awaitable<T>): Promise<T> {
+    let result: Awaitable<T>;
+    if (this.#tail !== undefined) {
+      result = this.#tail.then(operation, operation);
+    } else {
+      try {
+        result = operation();
+      } catch (error) {
+        return Promise.reject(translate(error));
+      }
+      if (!(result instanceof Promise)) return Promise.resolve(result);
+    }
+    const tail = result.then(
+      (value) => {
+        if (this.#tail === tail) this.#tail = undefined;
+        return value;
+      },
+      (error) => {
+        if (this.#tail === tail) this.#tail = undefined;
+        throw translate(error);
+      },
+    );
+    this.#tail = tail;
+    return tail;
+  }
+
+  /** Ends when none is under way. */
+  async idle(): Promise<void> {
+    while (this.#tail !== undefined) await this.#tail.catch(() => {});
+  }
+}
