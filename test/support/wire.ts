@@ -118,6 +118,12 @@ export class Wire {
     return this.#socket.writableLength;
   }
 
+  /** Waits until an answer has begun, then reads no more. */
+  async begun(): Promise<this> {
+    if (this.#length === 0) await this.#moreOrFail();
+    return this.pause();
+  }
+
   /** Reads no more. */
   pause(): this {
     this.#socket.pause();
