@@ -1,6 +1,7 @@
 // What one file id of a session stands for: a file or directory, or a pipe.
 
 import type { Volume } from '../services/file/file-system.js';
+import type { OpenAction } from '../services/file/open-file.js';
 import type { OpenHandle } from '../services/file/open-handles.js';
 import type { Listing } from './commands/query-directory.js';
 import type { Durability } from './durables.js';
@@ -22,6 +23,8 @@ export interface FileOpen {
   position: bigint;
   /** Times that writing through this handle leaves alone. */
   frozen: { written: boolean; changed: boolean };
+  /** What opening it did, told again if the client asks again. */
+  readonly action: OpenAction;
   /** How it is kept if its connection is lost. */
   readonly durability: Durability | undefined;
   /** Of a durable handle: the number of the last LOCK under each index, so that one sent again is not done again. */

@@ -56,7 +56,7 @@ export async function create(call: Call): Promise<Reply> {
   checkDurable(contexts);
   if (contexts.has('DHnC') || contexts.has('DH2C')) return reconnect(call, session, tree, contexts, name);
   check(request);
-  const known = await replayed(call, session, contexts);
+  const known = await replayed(call, session, contexts, request.oplockLevel);
   if (known) return known;
   if ((contexts.get('ExtA')?.length ?? 0) > 0) throw new Refused('EAS_NOT_SUPPORTED');
   return createFile(call, { request, contexts, parsed: parsePath(name), session, tree });
@@ -133,14 +133,17 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
     ...{ kind: 'file', id, tree, volume, handle, file: node.id, directory: node.directory },
     ...{ access: opened.access, options: request.options, position: 0n },
     ...{ frozen: { written: false, changed: false }, listing: undefined, watch: undefined },
+    action: opened.action,
     ...{ durability: durabilityOf(call, session, contexts, opened.cache), lockSequences: new Map() },
   };
   session.opens.set(id, open);
   server.durables.remember(open);
   await server.watches.post(volume, openChanges(opened));
   const { action, cache } = opened;
-  const answers = durableAnswer(open.durability);
-  return createReply(call, contexts, { open, node, action, cache, contexts: answers });
+  return createReply(call, contexts, {
+    ...{ open, node, action, cache },
+    contexts: durableAnswer(open.durability),
+  });
 }
 
 function openChanges({ action: done, node }: OpenedFile): Change[] {

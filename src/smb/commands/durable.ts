@@ -2,7 +2,7 @@
 
 import type { Cache } from '../../services/file/caches.js';
 import { caching } from '../../services/file/caching-rules.js';
-import { resolve } from '../../services/file/open-file.js';
+import { type OpenAction, resolve } from '../../services/file/open-file.js';
 import type { Call, Reply } from '../call.js';
 import type { Durability } from '../durables.js';
 import { parsePath } from '../names.js';
@@ -18,7 +18,7 @@ import {
   leaseV1,
 } from '../wire/create-contexts.js';
 import { flags } from '../wire/header.js';
-import { leaseName } from './caching.js';
+import { leaseName, oplockLevel } from './caching.js';
 import { type Contexts, createReply } from './create-reply.js';
 import { handleOwner } from './handle-owner.js';
 
@@ -65,7 +65,12 @@ export function durableAnswer(durability: Durability | undefined): [string, Buff
 }
 
 /** A CREATE that the client sends again, as it has not seen the answer: the handle that it has opened already. */
-export async function replayed(call: Call, session: Session, contexts: Contexts): Promise<Reply | undefined> {
+export async function replayed(
+  call: Call,
+  session: Session,
+  contexts: Contexts,
+  level: number,
+): Promise<Reply | undefined> {
   const asked = contexts.get('DH2Q');
   const { negotiated, server } = call.connection;
   if (!asked || !negotiated || negotiated.dialect < 0x0300) return undefined;
@@ -73,8 +78,10 @@ export async function replayed(call: Call, session: Session, contexts: Contexts)
   if (id === undefined) return undefined;
   if (!(call.header.flags & flags.replay)) throw new Refused('DUPLICATE_OBJECTID');
   const open = session.opens.get(id);
-  if (open?.kind !== 'file' || open.tree !== call.tree) throw new Refused('ACCESS_DENIED');
-  return again(call, contexts, open, durableAnswer(open.durability));
+  const leased = server.opens.cacheOf(id)?.kind === 'lease';
+  const same = open?.kind === 'file' && open.tree === call.tree && leased === (level === oplockLevel.lease);
+  if (!same || (leased && !sameLease(call, open, contexts))) throw new Refused('ACCESS_DENIED');
+  return again(call, contexts, open, open.action, durableAnswer(open.durability));
 }
 
 /** Gives a handle that waits to its client; whatever does not fit is as if it were not there. */
@@ -100,7 +107,7 @@ export async function reconnect(
   const { openedAt } = open.handle.owner;
   const reconnectedAt = connection.server.now();
   opens.setOwner(open.id, { ...handleOwner(call, session, open.id), openedAt, reconnectedAt });
-  return again(call, contexts, open, []);
+  return again(call, contexts, open, 'opened', []);
 }
 
 interface Asked {
@@ -146,10 +153,11 @@ async function again(
   call: Call,
   asked: Contexts,
   open: FileOpen,
+  action: OpenAction,
   contexts: readonly (readonly [string, Buffer])[],
 ): Promise<Reply> {
   const node = await open.volume.node(open.file);
   if (!node) throw new Refused('OBJECT_NAME_NOT_FOUND');
   const cache = call.connection.server.opens.cacheOf(open.id);
-  return createReply(call, asked, { open, node, action: 'opened', cache, contexts });
+  return createReply(call, asked, { open, node, action, cache, contexts });
 }
