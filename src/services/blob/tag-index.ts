@@ -24,7 +24,17 @@ export async function indexTags(
   if (before === undefined && after === undefined) return;
   const kept = new Set(after?.map(([tag, value]) => `${tag}=${value}`));
   for (const [tag, value] of before ?? []) {
-    if (!kept.has(`${tag}=${value}`)) await store.tags.delete(tx, keyOf(place, tag, value));
+    if (!kept.has(`${tag}=${value}`)) await removeRow(store, tx, place, keyOf(place, tag, value));
   }
   for (const [tag, value] of after ?? []) await store.tags.set(tx, keyOf(place, tag, value), place.key[0]);
+}
+
+/** Another container may have the name by now, and a blob of that name with that tag: then the row is theirs. */
+async function removeRow(
+  store: BlobStore,
+  tx: Transaction,
+  { key: [id] }: Place,
+  row: TagKey,
+): Promise<void> {
+  if ((await store.tags.get(tx, row, { lock: 'update' })) === id) await store.tags.delete(tx, row);
 }

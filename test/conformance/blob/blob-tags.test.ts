@@ -119,3 +119,16 @@ test('a search that is none is refused', async (t) => {
   }
   await refuses(server.ask({ path: '/?comp=blobs' }), 400, 'MissingRequiredQueryParameter');
 });
+
+test('what is swept of a container that is gone leaves the tags of the next one of that name alone', async (t) => {
+  const headers = { 'x-ms-tags': 'a=1' };
+  const { blob, container, server } = await given(t, { content: 'v1', headers });
+  const found = async () =>
+    (await gives(server.ask({ path: "/?comp=blobs&where=a='1'" }), 200)).text.includes('cat.jpg');
+  await gives(container.delete(), 202);
+  assert.equal(await found(), false);
+  await gives(container.create(), 201);
+  await gives(blob.upload('v2', headers), 201);
+  for (let round = 0; round < 3; round++) await server.running.sweep();
+  assert.equal(await found(), true);
+});
