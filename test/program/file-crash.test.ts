@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { content, foreignServer, slow, until } from '../support/foreign.js';
 import { run, startProgram, temporaryFolder } from '../support/program.js';
 import { type RestOptions, rest } from '../support/rest.js';
 
@@ -163,4 +164,34 @@ test('killed in the middle: ranges, names and sizes of files are as they were ac
   const verified = await run(['verify', '--location', location]);
   assert.equal(verified.code, 0, verified.stdout + verified.stderr);
   t.diagnostic(`acknowledged: ${acknowledged()} writes in ${rounds} rounds`);
+});
+
+test('killed while a copy is pending: it goes on, and ends as if nothing had been', async (t) => {
+  const location = temporaryFolder(t);
+  const source = slow();
+  const foreign = await foreignServer(t, source.answer);
+  const args = ['-s', '-l', location, '--copySources', 'any'];
+  const first = await startProgram(t, args);
+  const ask = (program: typeof first, path: string, options?: RestOptions) =>
+    rest('file', program.urls['file'] ?? '', path, options);
+  assert.equal((await ask(first, '/crash?restype=share', put)).status, 201);
+  const headers = { 'x-ms-copy-source': foreign.url };
+  assert.equal((await ask(first, '/crash/copy', { ...put, headers })).status, 202);
+  await until(() => foreign.requests.length === 2);
+  await first.stop('SIGKILL');
+
+  const second = await startProgram(t, args);
+  const state = async () =>
+    (await ask(second, '/crash/copy', { method: 'HEAD' })).headers.get('x-ms-copy-status');
+  assert.equal(await state(), 'pending');
+  assert.equal((await ask(second, '/crash/copy', { method: 'DELETE' })).status, 409);
+  await until(() => foreign.requests.length === 3);
+  source.letGo();
+  await until(async () => (await state()) !== 'pending');
+  assert.equal(await state(), 'success');
+  const copied = Buffer.from(await (await ask(second, '/crash/copy')).arrayBuffer());
+  assert.ok(copied.equals(content));
+  await second.stop('SIGKILL');
+  const verified = await run(['verify', '--location', location]);
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
 });
