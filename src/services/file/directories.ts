@@ -126,13 +126,17 @@ export async function guardTree(
   directory: number,
 ): Promise<void> {
   const volume = volumeId(view);
+  const known: Known = new Map();
   for (const id of opens.openFiles(volume)) {
-    if (Number(id) !== directory && !(await isBelow({ store }, tx, view, Number(id), directory))) continue;
+    if (!(await isBelow({ store }, tx, view, Number(id), directory, known))) continue;
     const [wait] = await opens.break(volume, id, 'renameOrDelete');
     if (wait) throw new MustWait(wait);
     if (opens.handles(volume, id).length > 0) throw new FileRefused('SharingViolation');
   }
 }
+
+/** What was found of others: many that are open lie in few directories. */
+export type Known = Map<number, boolean>;
 
 /** Whether it is the directory or lies below it. */
 export async function isBelow(
@@ -141,12 +145,19 @@ export async function isBelow(
   view: View,
   id: number,
   directory: number,
+  known: Known = new Map(),
 ): Promise<boolean> {
-  for (let at = id; at !== rootDirectory; ) {
-    if (at === directory) return true;
-    const entry = await findById(store, tx, view, at, 'checked');
-    if (entry === undefined) return false;
-    at = entry.parent;
+  const passed: number[] = [];
+  let below: boolean | undefined;
+  for (let at = id; below === undefined; ) {
+    if (at === directory || at === rootDirectory) below = at === directory;
+    else {
+      passed.push(at);
+      const entry = known.has(at) ? undefined : await findById(store, tx, view, at, 'checked');
+      if (entry === undefined) below = known.get(at) ?? false;
+      else at = entry.parent;
+    }
   }
-  return directory === rootDirectory;
+  for (const at of passed) known.set(at, below);
+  return below;
 }

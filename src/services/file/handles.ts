@@ -3,7 +3,7 @@
 import type { Transaction } from '../../collections/index.js';
 import { invalidHeader, StorageError } from '../common/errors.js';
 import { closeFile } from './close-file.js';
-import { isBelow } from './directories.js';
+import { isBelow, type Known } from './directories.js';
 import { rootDirectory } from './model.js';
 import type { OpenHandle } from './open-handles.js';
 import { operate } from './operate.js';
@@ -57,9 +57,10 @@ async function handlesOf(
   if (recursive && entry.file !== undefined) throw invalidHeader('x-ms-recursive', 'true');
   const volume = volumeId(view);
   const found: OpenHandle[] = [];
+  const known: Known = new Map();
   for (const id of recursive ? opens.openFiles(volume) : [BigInt(entry.id)]) {
-    const below = Number(id) === entry.id || (await isBelow(service, tx, view, Number(id), entry.id));
-    if (below) found.push(...opens.handles(volume, id));
+    if (await isBelow(service, tx, view, Number(id), entry.id, known))
+      found.push(...opens.handles(volume, id));
   }
   return { view, handles: found.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
