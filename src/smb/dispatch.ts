@@ -15,8 +15,8 @@ import { read, write } from './commands/read-write.js';
 import { logoff, sessionSetup } from './commands/session-setup.js';
 import { setInfo } from './commands/set-info.js';
 import { treeConnect, treeDisconnect } from './commands/tree.js';
-import { signsAnswer } from './connection.js';
 import { verify } from './crypto/signing.js';
+import { signsAnswer } from './responses.js';
 import type { Session, Tree } from './session.js';
 import { Hangup, Refused, type Status } from './status.js';
 import { allOnes64, type Command, commands, flags } from './wire/header.js';
@@ -76,7 +76,7 @@ export async function dispatch(call: Call, sealedBy: Session | undefined): Promi
 
   const signs = session !== undefined && signsAnswer(call.header, session);
   if (command === 'cancel') {
-    call.connection.cancel(call.header);
+    call.connection.waits.cancel(call.header);
     return { reply: undefined, status: 'SUCCESS', session, signs };
   }
   const reply = await handler(call);

@@ -65,3 +65,9 @@ function pad(pieces: Buffer[]): void {
 export function totalSize(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
+
+/** Whether an answer is signed: the request was, or the session always is. */
+export function signsAnswer(request: Header, session: Session): boolean {
+  const { secured } = session;
+  return secured !== undefined && ((request.flags & flags.signed) !== 0 || secured.signingRequired);
+}

@@ -55,7 +55,7 @@ export async function endSession(connection: Connection, session: Session, lost 
     }
   }
   await closeOpens(server, session, [...session.opens.values()]);
-  connection.cancelAll(session);
+  connection.waits.cancelAll(session);
   // Whoever logged off may stay a while; whoever never logged on has its first time limit still.
   if (session.secured && connection.sessions.size === 0) connection.expect(server.limits.idleMs);
 }
