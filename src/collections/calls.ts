@@ -5,16 +5,23 @@ import type { Awaitable } from '../base/awaitable.js';
 import { translate } from './errors.js';
 
 export class Calls {
+  readonly #caller: { assertActive(): void };
   /** The last one, while it is under way. */
   #tail: Promise<unknown> | undefined;
+
+  /** Of a transaction, which must be active when the turn of a call has come. */
+  constructor(caller: { assertActive(): void }) {
+    this.#caller = caller;
+  }
 
   run<T>(operation: () => Awaitable<T>): Promise<T> {
     let result: Awaitable<T>;
     if (this.#tail !== undefined) {
-      result = this.#tail.then(operation, operation);
+      const enter = () => this.#enter(operation);
+      result = this.#tail.then(enter, enter);
     } else {
       try {
-        result = operation();
+        result = this.#enter(operation);
       } catch (error) {
         return Promise.reject(translate(error));
       }
@@ -32,6 +39,11 @@ export class Calls {
     );
     this.#tail = tail;
     return tail;
+  }
+
+  #enter<T>(operation: () => Awaitable<T>): Awaitable<T> {
+    this.#caller.assertActive();
+    return operation();
   }
 
   /** Ends when none is under way. */

@@ -68,7 +68,7 @@ export class Transaction implements AsyncDisposable {
   /** @internal */ readonly changes = new ChangeSet();
 
   readonly #frees: boolean;
-  readonly #calls = new Calls();
+  readonly #calls = new Calls(this);
   #hooks: TransactionHook[] | undefined;
   #events: RecordedEvent[] | undefined;
   #snapshot: Snapshot | undefined;
@@ -186,10 +186,7 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal Runs one call, after those that were made before it. */
   call<T>(operation: () => Awaitable<T>): Promise<T> {
-    return this.#calls.run(() => {
-      this.assertActive();
-      return operation();
-    });
+    return this.#calls.run(operation);
   }
 
   /** @internal */

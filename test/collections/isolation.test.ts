@@ -2,13 +2,10 @@
 // workload would show one is seen from reads that promise less: there the same checker finds what is allowed.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { seededRandom } from '#src/base/random.js';
 import { StateManager } from '#src/collections/index.js';
-import { stalled } from '#src/collections/scenario.suite.js';
+import { stalled, temporary } from '#src/collections/scenario.suite.js';
 import { findAnomalies, type Level, type ListTransaction } from './dependencies.js';
 import { type Reads, runHistory } from './histories.js';
 
@@ -29,7 +26,7 @@ for (const [reads, level] of promises) {
   for (const where of full ? (['memory', 'disk'] as const) : [reads === 'locked' ? 'disk' : 'memory']) {
     test(`${reads} reads are ${level}, ${where} (${transactions} transactions, seed ${seed})`, async (t) => {
       const state = await StateManager.open(
-        where === 'memory' ? { memory: true } : { location: temporary(t) },
+        where === 'memory' ? { memory: true } : { location: await temporary() },
       );
       const history = await runHistory(state, { reads, transactions, clients, seed });
       await state.close();
@@ -63,10 +60,4 @@ function tell(t: TestContext, history: readonly ListTransaction[]): void {
   const count = (status: ListTransaction['status']) => history.filter((one) => one.status === status).length;
   t.diagnostic(`${count('committed')} committed, ${count('aborted')} aborted, ${count('unknown')} unknown`);
   assert.ok(count('committed') > history.length / 3, 'enough get through');
-}
-
-function temporary(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lazuli-isolation-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }

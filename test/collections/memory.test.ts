@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { temporary } from '#src/collections/scenario.suite.js';
 import type { Held } from './grower.js';
 
 const full = process.env['LAZULI_FULL'] === '1';
@@ -18,8 +17,7 @@ const slackBytes = { heap: (full ? 6 : 2) * mebibyte, buffers: 12 * mebibyte } a
 const mostAnonymousBytes = 250 * mebibyte;
 
 test(`ten times as much, up to ${keys} keys and ${transactions} transactions, takes no more memory`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lazuli-memory-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await temporary();
   const script = join(import.meta.dirname, 'grower.js');
   const args = ['--expose-gc', script, folder, `${keys}`, `${transactions}`];
   const { stdout } = await promisify(execFile)(process.execPath, args);

@@ -6,6 +6,7 @@
 
 import type { ConcurrentQueue, Counters, Dictionary, Queue, Transaction } from '#src/collections/index.js';
 import { ArgumentError } from '#src/collections/index.js';
+import { all } from '#src/collections/scenario.suite.js';
 import type { View } from './model.js';
 
 export const dictionaryNames = ['d1', 'd2'] as const;
@@ -245,11 +246,5 @@ function maxOf({ check }: Step): number {
 function pick<V>(all: Readonly<Record<string, V>>, name: string): V {
   const found = all[name];
   if (found === undefined) throw new Error(`there is no collection ${name}`);
-  return found;
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
   return found;
 }

@@ -3,12 +3,10 @@
 // what listeners and watches heard. And what is there agrees with itself, as each transaction is there whole.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { seededRandom } from '#src/base/random.js';
 import { StateManager, type Transaction } from '#src/collections/index.js';
+import { all, temporary } from '#src/collections/scenario.suite.js';
 import { accountKeys, type Bank, limitOf, openBank, openingBalance } from './bank.js';
 import { runAndKill } from './kill.js';
 
@@ -16,8 +14,7 @@ const rounds = process.env['LAZULI_FULL'] === '1' ? 200 : 10;
 const seed = 12;
 
 test(`${rounds} times killed while transactions run: nothing that was told is taken back (seed ${seed})`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lazuli-crash-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await temporary();
   const random = seededRandom(seed);
   const told = new Map<string, number>();
   let commits = 0;
@@ -112,10 +109,4 @@ async function checkWhole(tx: Transaction, bank: Bank): Promise<void> {
   assert.deepEqual(new Set([...waiting, ...taken]), names, 'an item is in the queue or was taken');
   assert.equal(waiting.length + taken.length, names.size, 'and not both');
   assert.equal((await bank.fast.count()) + (await bank.takenFast.count(tx)), names.size);
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
 }
