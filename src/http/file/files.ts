@@ -1,8 +1,6 @@
 // Files on the wire: create, properties, metadata, delete.
 
-import { randomUUID } from 'node:crypto';
 import { invalidHeader, missingHeader, StorageError } from '../../services/common/errors.js';
-import { parseLeaseAction } from '../../services/common/lease-request.js';
 import { leaseFile as lease } from '../../services/file/file-leases.js';
 import * as files from '../../services/file/files.js';
 import { type HttpProperties, largestFile } from '../../services/file/model.js';
@@ -13,6 +11,7 @@ import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { md5Header } from '../checksums.js';
 import { addMetadata, integerHeader, metadataOf, wordHeader } from '../headers.js';
+import { leaseActionOf, leaseAnswer } from '../leases.js';
 import { receiveBytes } from './bodies.js';
 import { encryptedRequest, fileHeaders, stampHeaders, writtenHeaders } from './file-headers.js';
 import { leaseIdOf, readFileTarget, writeFileTarget } from './requests.js';
@@ -119,21 +118,9 @@ export async function deleteFile(call: Call, service: FileService): Promise<Answ
   return { status: 202, headers: [] };
 }
 
-const leaseStatuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
-
 export async function leaseFile(call: Call, service: FileService): Promise<Answer> {
   const target = writeFileTarget(call);
-  const request = {
-    action: call.header('x-ms-lease-action'),
-    leaseId: call.header('x-ms-lease-id'),
-    proposedLeaseId: call.header('x-ms-proposed-lease-id'),
-    duration: call.header('x-ms-lease-duration'),
-    breakPeriod: call.header('x-ms-lease-break-period'),
-  };
-  const action = parseLeaseAction(request, randomUUID, 'file');
+  const action = leaseActionOf(call, 'file');
   const { stamp, file } = await lease(service, target, action);
-  const headers = stampHeaders(stamp);
-  if (action.action === 'break') headers.push('x-ms-lease-time', '0');
-  else if (file.lease.state === 'leased') headers.push('x-ms-lease-id', file.lease.id);
-  return { status: leaseStatuses[action.action], headers };
+  return leaseAnswer(action, file.lease, service.store.now(), stampHeaders(stamp));
 }

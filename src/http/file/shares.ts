@@ -1,11 +1,8 @@
 // Shares on the wire.
 
-import { randomUUID } from 'node:crypto';
 import { formatHttpDate } from '../../base/times.js';
 import { defaultSettings } from '../../services/common/accounts.js';
 import { invalidHeader, invalidParameter } from '../../services/common/errors.js';
-import { breakSecondsLeft } from '../../services/common/lease.js';
-import { parseLeaseAction } from '../../services/common/lease-request.js';
 import { closeVolume } from '../../services/file/handles.js';
 import { accessTiers, gib, type ShareProperties } from '../../services/file/model.js';
 import type { FileService } from '../../services/file/service.js';
@@ -15,6 +12,7 @@ import { readAcl, writeAcl } from '../acl.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
 import { addMetadata, flagHeader, integerHeader, metadataOf, requireHeader, wordHeader } from '../headers.js';
+import { leaseActionOf, leaseAnswer } from '../leases.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { leaseHeaders, stampHeaders } from './file-headers.js';
 import { leaseIdOf, refuseSnapshot, shareKey, snapshotOf, snapshotText } from './requests.js';
@@ -172,20 +170,8 @@ export async function snapshot(call: Call, { store }: FileService): Promise<Answ
   return { status: 201, headers };
 }
 
-const leaseStatuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
-
 export async function leaseShare(call: Call, { store }: FileService): Promise<Answer> {
-  const request = {
-    action: call.header('x-ms-lease-action'),
-    leaseId: call.header('x-ms-lease-id'),
-    proposedLeaseId: call.header('x-ms-proposed-lease-id'),
-    duration: call.header('x-ms-lease-duration'),
-    breakPeriod: call.header('x-ms-lease-break-period'),
-  };
-  const action = parseLeaseAction(request, randomUUID, 'share');
+  const action = leaseActionOf(call, 'share');
   const { stamp, lease, now } = await shares.leaseShare(store, shareKey(call), snapshotOf(call), action);
-  const headers = stampHeaders(stamp);
-  if (action.action === 'break') headers.push('x-ms-lease-time', String(breakSecondsLeft(lease, now)));
-  else if (lease.state === 'leased') headers.push('x-ms-lease-id', lease.id);
-  return { status: leaseStatuses[action.action], headers };
+  return leaseAnswer(action, lease, now, stampHeaders(stamp));
 }
