@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BlobService } from '#src/services/blob/service.js';
+import { forgetUsage } from '#src/services/blob/usage.js';
 import { given } from '../../support/given.js';
-import { gives } from '../../support/server.js';
+import { temporaryFolder } from '../../support/program.js';
+import { gives, startServer } from '../../support/server.js';
 import { assertUsageExact } from '../../support/usage.js';
 
 const home = 'devstoreaccount1/photos';
@@ -58,4 +61,29 @@ test('many writers at once are all counted', async (t) => {
   const names = Array.from({ length: 60 }, (_, index) => `blob${index % 20}`);
   await Promise.all(names.map((name, index) => gives(container.blob(name).upload('x'.repeat(index)), 201)));
   assert.equal((await assertUsageExact(server))[home]?.blobs.count, 20);
+});
+
+test('a store from before there were counters is counted when it is opened, once', async (t) => {
+  const location = temporaryFolder(t);
+  const stops: (() => Promise<void>)[] = [];
+  const { blob, server } = await given(
+    { after: (stop) => stops.push(stop as () => Promise<void>) },
+    { content: 'v1', location },
+  );
+  await blob.snapshot();
+  const { store } = server.running.services.get('blob') as BlobService;
+  await store.run(async (tx) => {
+    for await (const id of store.properties.keys(tx)) await forgetUsage(store, tx, id);
+    await store.usage.remove(tx, [0, 'all', 'count']);
+  });
+  for (const stop of stops) await stop();
+  const again = await startServer(t, 'blob', { location });
+  const used = (await assertUsageExact(again))[home];
+  assert.deepEqual(
+    [used?.blobs, used?.snapshots],
+    [
+      { count: 1, bytes: 2 },
+      { count: 1, bytes: 2 },
+    ],
+  );
 });
