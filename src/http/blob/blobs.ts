@@ -8,12 +8,10 @@ import { setProperties } from '../../services/blob/properties.js';
 import type { BlobService } from '../../services/blob/service.js';
 import * as snapshots from '../../services/blob/snapshots.js';
 import { invalidHeader, invalidParameter } from '../../services/common/errors.js';
-import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
 import { metadataOf, wordHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import type { Handler } from '../operation.js';
 import { parameter } from '../parameters.js';
 import { addVersion, sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
 import { keyHeaders } from './customer-keys.js';
@@ -21,18 +19,13 @@ import { leaseAction, leaseAnswer } from './leases.js';
 import { pageBlobLength, sequenceChange } from './page-requests.js';
 import { blobAddress, changedBlobName, containerKey, contentHeadersOf, guardsOf } from './requests.js';
 
-export async function setBlobProperties(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setBlobProperties: Handler<BlobService> = async (call, { store }, _, operation) => {
   const guards = guardsOf(call, operation, 'write');
   const name = changedBlobName(call);
   const change = { headers: newHeaders(call), length: pageBlobLength(call), sequence: sequenceChange(call) };
   const blob = await setProperties(store, containerKey(call), name, change, guards);
   return { status: 200, headers: [...writtenHeaders(blob, call.version), ...sequenceHeader(blob)] };
-}
+};
 
 const properties = [
   'x-ms-blob-cache-control',
@@ -48,38 +41,23 @@ function newHeaders(call: Call): ContentHeaders | undefined {
   return properties.some((name) => call.headers[name] !== undefined) ? contentHeadersOf(call) : undefined;
 }
 
-export async function setBlobMetadata(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setBlobMetadata: Handler<BlobService> = async (call, { store }, _, operation) => {
   const guards = guardsOf(call, operation, 'write');
   const name = changedBlobName(call);
   const blob = await blobs.setMetadata(store, containerKey(call), name, metadataOf(call), guards);
   const headers = writtenHeaders(blob, call.version);
   headers.push('x-ms-request-server-encrypted', 'true', ...keyHeaders(blob));
   return { status: 200, headers };
-}
+};
 
-export async function leaseBlob(
-  call: Call,
-  { store }: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const leaseBlob: Handler<BlobService> = async (call, { store }, identity, operation) => {
   const action = leaseAction(call, identity, randomUUID, 'blob');
   const conditions = conditionsOf(call, operation, 'write');
   const name = changedBlobName(call);
   return leaseAnswer(action, await blobs.leaseBlob(store, containerKey(call), name, action, conditions));
-}
+};
 
-export async function snapshotBlob(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const snapshotBlob: Handler<BlobService> = async (call, { store }, _, operation) => {
   const guards = guardsOf(call, operation, 'write');
   const name = changedBlobName(call);
   const taken = await snapshots.snapshotBlob(store, containerKey(call), name, metadataOf(call), guards);
@@ -87,15 +65,10 @@ export async function snapshotBlob(
   headers.push('x-ms-snapshot', formatKeptTime(taken.stamp), 'x-ms-request-server-encrypted', 'true');
   addVersion(headers, taken.blob, call.version);
   return { status: 201, headers };
-}
+};
 
 /** A snapshot or version that is deleted softly goes for good, before its time. */
-export async function deletePermanently(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const deletePermanently: Handler<BlobService> = async (call, { store }, _, operation) => {
   const address = blobAddress(call);
   const asked = call.header('x-ms-delete-snapshots');
   if (asked !== undefined) throw invalidHeader('x-ms-delete-snapshots', asked);
@@ -103,14 +76,9 @@ export async function deletePermanently(
   const { conditions } = guardsOf(call, operation, 'write');
   await snapshots.purgeKept(store, containerKey(call), address, conditions);
   return { status: 202, headers: ['x-ms-delete-type-permanent', 'true'] };
-}
+};
 
-export async function deleteBlob(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const deleteBlob: Handler<BlobService> = async (call, { store }, _, operation) => {
   const address = blobAddress(call);
   const type = parameter(call, 'deletetype');
   if (type !== undefined) throw invalidParameter('deletetype', type);
@@ -126,4 +94,4 @@ export async function deleteBlob(
   );
   const headers = call.version >= '2017-07-29' ? ['x-ms-delete-type-permanent', String(permanent)] : [];
   return { status: 202, headers };
-}
+};

@@ -8,11 +8,10 @@ import type { ConditionKind } from '../../services/common/conditions.js';
 import { invalidHeader } from '../../services/common/errors.js';
 import { readAcl, writeAcl } from '../acl.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
 import { addMetadata, metadataOf, requireHeader, wordHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import type { Handler, Operation } from '../operation.js';
 import { xmlAnswer } from '../xml.js';
 import { addLease, stampHeaders } from './blob-headers.js';
 import { leaseAction, leaseAnswer } from './leases.js';
@@ -37,15 +36,10 @@ export async function createContainer(call: Call, { store }: BlobService): Promi
   return { status: 201, headers: stampHeaders(stamp) };
 }
 
-export async function deleteContainer(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const deleteContainer: Handler<BlobService> = async (call, { store }, _, operation) => {
   await containers.deleteContainer(store, containerKey(call), guards(call, operation));
   return { status: 202, headers: [] };
-}
+};
 
 export async function getContainerProperties(call: Call, { store }: BlobService): Promise<Answer> {
   const properties = await containers.getContainer(store, containerKey(call), leaseIdOf(call));
@@ -78,12 +72,7 @@ export async function getContainerMetadata(call: Call, { store }: BlobService): 
   return { status: 200, headers };
 }
 
-export async function setContainerMetadata(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setContainerMetadata: Handler<BlobService> = async (call, { store }, _, operation) => {
   const key = containerKey(call);
   const { stamp } = await containers.setContainerMetadata(
     store,
@@ -92,7 +81,7 @@ export async function setContainerMetadata(
     guards(call, operation),
   );
   return { status: 200, headers: stampHeaders(stamp) };
-}
+};
 
 export async function getContainerAcl(call: Call, { store }: BlobService): Promise<Answer> {
   const properties = await containers.getContainer(store, containerKey(call), leaseIdOf(call));
@@ -101,30 +90,20 @@ export async function getContainerAcl(call: Call, { store }: BlobService): Promi
   return xmlAnswer(200, writeAcl(properties.policies, call.version), headers);
 }
 
-export async function setContainerAcl(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setContainerAcl: Handler<BlobService> = async (call, { store }, _, operation) => {
   const key = containerKey(call);
   const asked = guards(call, operation);
   const publicAccess = publicAccessOf(call);
   const policies = await readAcl(call, 'container');
   const { stamp } = await containers.setContainerAcl(store, key, { publicAccess, policies }, asked);
   return { status: 200, headers: stampHeaders(stamp) };
-}
+};
 
-export async function leaseContainer(
-  call: Call,
-  { store }: BlobService,
-  identity: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const leaseContainer: Handler<BlobService> = async (call, { store }, identity, operation) => {
   const action = leaseAction(call, identity, randomUUID, 'container');
   const conditions = conditionsOf(call, operation, kind);
   return leaseAnswer(action, await containers.leaseContainer(store, containerKey(call), action, conditions));
-}
+};
 
 export async function restoreContainer(call: Call, { store }: BlobService): Promise<Answer> {
   const name = requireHeader(call, 'x-ms-deleted-container-name');

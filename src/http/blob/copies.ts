@@ -15,7 +15,7 @@ import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { sourceConditionsOf } from '../condition-headers.js';
 import { flagHeader, metadataOf, requireHeader } from '../headers.js';
-import type { Inside, Operation } from '../operation.js';
+import type { Handler, Inside } from '../operation.js';
 import { requireParameter } from '../parameters.js';
 import { sourceAddress } from '../source-head.js';
 import { md5Text, writtenHeaders } from './blob-headers.js';
@@ -37,13 +37,7 @@ import { conditionHeaders, openSource, refusalOfSource, requireLength } from './
 
 const syncLimit = 256 * 1024 * 1024;
 
-export async function copyBlob(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
+export const copyBlob: Handler<BlobService> = async (call, service, identity, operation, inside) => {
   const options: copies.CopyOptions = {
     ...commonOptions(call, service),
     tags: parseTags(call.header('x-ms-tags')),
@@ -56,7 +50,7 @@ export async function copyBlob(
       ? await beginForeign(call, service, inside, target, options)
       : await copyLocal(call, service, target, local, options);
   return { status: 202, headers: copiedHeaders(call, blob) };
-}
+};
 
 type CopyTarget = Target<CreateGuards>;
 
@@ -96,13 +90,7 @@ async function beginForeign(
 }
 
 /** Block blobs alone, and it is done when it is answered. */
-export async function copyBlobFromUrl(
-  call: Call,
-  service: BlobService,
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
+export const copyBlobFromUrl: Handler<BlobService> = async (call, service, identity, operation, inside) => {
   const options = {
     ...commonOptions(call, service),
     tags: copiedTags(call),
@@ -119,7 +107,7 @@ export async function copyBlobFromUrl(
   const headers = copiedHeaders(call, blob);
   if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
   return { status: 202, headers };
-}
+};
 
 async function copyBytes(
   call: Call,
@@ -154,13 +142,7 @@ function copiedHeaders(call: Call, blob: BlobRecord): string[] {
   return headers;
 }
 
-export async function incrementalCopy(
-  call: Call,
-  { store }: BlobService,
-  identity: Identity,
-  operation: Operation,
-  inside: Inside,
-): Promise<Answer> {
+export const incrementalCopy: Handler<BlobService> = async (call, { store }, identity, operation, inside) => {
   const { container, name, guards } = newTargetOf(call, operation, identity, 'copy');
   requireNoBody(call);
   const local = await localSource(call, identity, inside);
@@ -168,7 +150,7 @@ export async function incrementalCopy(
   const source = { ...local, conditions: noConditions };
   const blob = await copyIncrementally(store, container, name, source, randomUUID(), guards);
   return { status: 202, headers: copiedHeaders(call, blob) };
-}
+};
 
 export async function abortCopy(call: Call, { store, pending }: BlobService): Promise<Answer> {
   const copyId = requireParameter(call, 'copyid');

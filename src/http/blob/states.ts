@@ -7,11 +7,10 @@ import { setTier } from '../../services/blob/tiers.js';
 import { undeleteBlob as undelete } from '../../services/blob/undelete.js';
 import { missingHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
 import { flagHeader, requireHeader, wordHeader } from '../headers.js';
-import type { Operation } from '../operation.js';
+import type { Handler } from '../operation.js';
 import { policyHeaders, stampHeaders } from './blob-headers.js';
 import { requireExpiry } from './expiry-request.js';
 import {
@@ -24,49 +23,34 @@ import {
   tierOf,
 } from './requests.js';
 
-export async function setBlobTier(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setBlobTier: Handler<BlobService> = async (call, { store }, _, operation) => {
   const tier = tierOf(call);
   if (tier === undefined) throw missingHeader('x-ms-access-tier');
   const priority = wordHeader(call, 'x-ms-rehydrate-priority', ['Standard', 'High']) ?? 'Standard';
   const guards = guardsOf(call, operation, 'write');
   const outcome = await setTier(store, containerKey(call), blobAddress(call), tier, priority, guards);
   return { status: outcome === 'done' ? 200 : 202, headers: [] };
-}
+};
 
-export async function setBlobExpiry(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setBlobExpiry: Handler<BlobService> = async (call, { store }, _, operation) => {
   const expiry = requireExpiry(call);
   const guards = guardsOf(call, operation, 'write');
   const blob = await setExpiry(store, containerKey(call), changedBlobName(call), expiry, guards);
   return { status: 200, headers: stampHeaders(blob.stamp) };
-}
+};
 
 export async function undeleteBlob(call: Call, { store }: BlobService): Promise<Answer> {
   await undelete(store, containerKey(call), blobName(call));
   return { status: 200, headers: [] };
 }
 
-export async function setImmutabilityPolicy(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setImmutabilityPolicy: Handler<BlobService> = async (call, { store }, _, operation) => {
   const policy = policyOf(call, store.now());
   if (policy === undefined) throw missingHeader('x-ms-immutability-policy-until-date');
   const conditions = conditionsOf(call, operation, 'write');
   await immutability.setImmutability(store, containerKey(call), blobAddress(call), policy, conditions);
   return { status: 200, headers: policyHeaders(policy) };
-}
+};
 
 export async function deleteImmutabilityPolicy(call: Call, { store }: BlobService): Promise<Answer> {
   await immutability.deleteImmutability(store, containerKey(call), blobAddress(call));

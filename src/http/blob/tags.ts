@@ -5,10 +5,9 @@ import { findBlobs } from '../../services/blob/tag-search.js';
 import * as tags from '../../services/blob/tags.js';
 import { parseTagSearch } from '../../services/common/tags-filter.js';
 import type { Answer } from '../answer.js';
-import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { expectedChecksums, verifyBytes } from '../checksums.js';
-import type { Operation } from '../operation.js';
+import type { Handler } from '../operation.js';
 import { pageSize, parameter, requireParameter } from '../parameters.js';
 import { element, escapeAttribute, nameElement, parent, xmlAnswer } from '../xml.js';
 import { blobAddress, containerKey, guardsOf } from './requests.js';
@@ -16,30 +15,20 @@ import { readTags, tagsElement } from './tags-xml.js';
 
 const mostBytes = 64 * 1024;
 
-export async function getBlobTags(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const getBlobTags: Handler<BlobService> = async (call, { store }, _, operation) => {
   const guards = guardsOf(call, operation, 'read');
   const found = await tags.getTags(store, containerKey(call), blobAddress(call), guards);
   return xmlAnswer(200, tagsElement(found));
-}
+};
 
-export async function setBlobTags(
-  call: Call,
-  { store }: BlobService,
-  _: Identity,
-  operation: Operation,
-): Promise<Answer> {
+export const setBlobTags: Handler<BlobService> = async (call, { store }, _, operation) => {
   const address = blobAddress(call);
   const guards = guardsOf(call, operation, 'write');
   const bytes = await call.body.readAll(mostBytes);
   verifyBytes(expectedChecksums(call), bytes);
   await tags.setTags(store, containerKey(call), address, readTags(bytes), guards);
   return { status: 204, headers: [] };
-}
+};
 
 /** In one container if the path names one, else in all. */
 export async function findBlobsByTags(call: Call, { store }: BlobService): Promise<Answer> {
