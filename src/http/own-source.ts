@@ -1,11 +1,15 @@
 // A source of another service of this server, asked inside the process: it lets in whom it would let in at its port.
 
+import { invalidHeader } from '../services/common/errors.js';
 import type { FetchedAnswer, SourceAddress } from '../services/common/sources.js';
 import { type AnswerBody, isStream } from './answer.js';
 import { bodyOf } from './body.js';
 import type { Responder } from './endpoint.js';
 import { parseSource } from './source-head.js';
 import { newestVersion } from './versions.js';
+
+/** What can be copied: no listing is, nor anything else that the link would open. */
+const contents = ['Get Blob', 'Get File'];
 
 export async function fetchOwn(
   endpoint: Pick<Responder, 'respond'>,
@@ -28,6 +32,10 @@ export async function fetchOwn(
   const discard = () => {
     if (isStream(reply.body)) void reply.body[Symbol.asyncIterator]().return?.();
   };
+  if (reply.status < 300 && !contents.includes(reply.operation ?? '')) {
+    discard();
+    throw invalidHeader('x-ms-copy-source', url);
+  }
   return { status: reply.status, headers: told, body: chunksOf(reply.body, signal), discard };
 }
 

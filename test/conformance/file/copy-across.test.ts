@@ -84,6 +84,15 @@ test('a blob is read by who may: a link, a public container; the key of the acco
   assert.equal(await target.text(), content.toString());
 });
 
+test('a link to a listing is no link to a blob', async (t) => {
+  const { share, container, blob } = await both(t);
+  const target = share.file('target');
+  const listing = `${linked(container, 'blob', 'rl')}&restype=container&comp=list`;
+  await refuses(target.copyFrom(listing), 400, 'InvalidHeaderValue');
+  await refuses(target.copyFrom(`${linked(blob, 'blob')}&comp=metadata`), 400, 'InvalidHeaderValue');
+  await refuses(target.head(), 404, 'ResourceNotFound');
+});
+
 test('bytes of a blob', async (t) => {
   const { file, blob } = await both(t, { file: 'a.txt' });
   const put = (source: string, range = 'bytes=2-5') =>
