@@ -37,6 +37,7 @@ async function givenProgram(
 const rounds: [name: string, faults: FaultName[], isSmall: boolean][] = [
   ['the process is killed, started again and paused', ['kill', 'pause', 'kill'], false],
   ['the clock jumps, and falls back with a kill', ['jump', 'jump', 'kill'], false],
+  ['the clock leaps, and leases end', ['leap', 'pause', 'leap'], false],
   ['the disk fills, and space returns', ['low', 'full'], true],
 ];
 
@@ -48,9 +49,12 @@ for (const [name, faults, isSmall] of rounds) {
       const { program, folder, smallDisk } = await givenProgram(t, isSmall);
       let known = 0;
       let skipped: readonly string[] = [];
-      // A slow machine gets more rounds, so that there is always enough to judge.
+      // A slow machine gets more and longer rounds, so that there is always enough to judge.
       for (let round = 1; known < enough && round <= mostRounds; round++) {
-        const report = await runRound({ program, folder, smallDisk, round, seed, durationMs: 4000, faults });
+        const report = await runRound({
+          ...{ program, folder, smallDisk, round, seed, faults },
+          durationMs: 2000 + 2000 * round,
+        });
         tellFindings(t, report.findings);
         const ended = report.history.filter((record) => !isUnknown(record)).length;
         t.diagnostic(

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { remote } from '#src/server/admin/client.js';
 import { dataFolder } from '#src/server/data-folder.js';
 import type { Program } from '../support/restartable.js';
+import { nowMs, type Recorded } from './history.js';
 
 export interface FaultContext {
   readonly program: Program;
@@ -18,11 +19,15 @@ export interface FaultContext {
   lostMs: number;
   /** Faults that could not be made, and why. */
   readonly skipped: Set<string>;
+  /** What a fault does to objects is part of their history. */
+  readonly history: (record: Recorded) => void;
 }
 
 export type Fault = (context: FaultContext) => Promise<void>;
 
 const mebibyte = 1024 * 1024;
+/** Leases that end do so after a minute. */
+const leapMs = 70_000;
 
 export const faults = {
   async kill(context) {
@@ -56,9 +61,30 @@ export const faults = {
       context.program.shiftedMs += ms;
     } else context.skipped.add(`a clock that jumps: ${why}`);
   },
+
+  /** It leaps, by more than the leases that have an end: none of them holds any more. */
+  async leap(context) {
+    const startMs = nowMs();
+    const why = await moveClock(context.program.location, leapMs);
+    if (why !== undefined) {
+      context.skipped.add(`a clock that leaps: ${why}`);
+      return;
+    }
+    context.jumpedMs += leapMs;
+    context.program.shiftedMs += leapMs;
+    const call = { client: 'clock.0', object: 'timed 0', call: { op: 'leap' }, result: { ok: true } };
+    context.history({ ...call, startMs, endMs: nowMs(), wire: '' });
+  },
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;
+
+/**
+ * Those that can be made in one round: a start puts the clock back, so that leases which had ended would hold again.
+ */
+export function together(names: readonly FaultName[]): readonly FaultName[] {
+  return names.includes('leap') ? names.filter((name) => name !== 'kill') : names;
+}
 
 async function withBallast(context: FaultContext, size: (folder: string) => number): Promise<void> {
   const { smallDisk, random, skipped } = context;

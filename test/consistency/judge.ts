@@ -4,7 +4,7 @@ import { checkBatches } from './batch-checker.js';
 import { fileModel } from './file-model.js';
 import { byObject, type Recorded } from './history.js';
 import { linearize, type Model } from './linearizable.js';
-import { appendModel, blobModel, checkETags, containerModel, partitionModel } from './models.js';
+import { appendModel, blobModel, checkETags, containerModel, partitionModel, timedModel } from './models.js';
 import { drawHistory } from './picture.js';
 import { checkQueue } from './queue-checker.js';
 import { hung } from './sender.js';
@@ -22,6 +22,7 @@ export const judge = 'judge.0';
 // biome-ignore lint/suspicious/noExplicitAny: models of several kinds, each for its own objects
 const models: Readonly<Record<string, Model<any, any, any>>> = {
   blob: blobModel,
+  timed: timedModel,
   append: appendModel,
   container: containerModel,
   mixed: partitionModel,

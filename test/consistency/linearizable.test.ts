@@ -15,6 +15,7 @@ import {
   containerModel,
   partitionModel,
   type Result,
+  timedModel,
 } from './models.js';
 
 const done: Result = { ok: true };
@@ -166,6 +167,28 @@ const blobHistories: [verdict: 'linearizable' | 'violation', name: string, lines
 for (const [verdict, name, lines] of blobHistories) {
   test(`blob: ${name}: ${verdict}`, () => {
     assert.equal(linearize(blobModel, history(...lines)).kind, verdict);
+  });
+}
+
+const leaseA = { op: 'acquire', leaseId: 'A' };
+const leap: Line = ['clock', 4, 5, { op: 'leap' }, done];
+
+// biome-ignore format: a table
+const timedHistories: readonly (readonly [verdict: string, name: string, last: Line])[] = [
+  ['linearizable', 'a lease that ended is told as expired', ['b', 6, 7, read, { ok: true, value: '1', lease: 'expired' }]],
+  ['violation',    'a lease that outlives its time',        ['b', 6, 7, read, { ok: true, value: '1', lease: 'leased' }]],
+  ['linearizable', 'a write after it ended',                ['b', 6, 7, put('2'), done]],
+  ['violation',    'a write that it still hinders',         ['b', 6, 7, put('2'), { code: 'LeaseIdMissing' }]],
+  ['violation',    'a write under a lease that ended',      ['a', 6, 7, { ...put('2'), leaseId: 'A' }, done]],
+  ['linearizable', 'a renewal by who had it',               ['a', 6, 7, { op: 'renew', leaseId: 'A' }, done]],
+  ['violation',    'a renewal by another',                  ['b', 6, 7, { op: 'renew', leaseId: 'B' }, done]],
+  ['linearizable', 'a lease for another',                   ['b', 6, 7, { op: 'acquire', leaseId: 'B' }, done]],
+];
+
+for (const [verdict, name, last] of timedHistories) {
+  test(`blob whose lease ends: ${name}: ${verdict}`, () => {
+    const lines = history(['a', 0, 1, put('1'), done], ['a', 2, 3, leaseA, done], leap, last);
+    assert.equal(linearize(timedModel, lines).kind, verdict);
   });
 }
 

@@ -33,11 +33,12 @@ export function judge<State>(
   return result === undefined || isOk(result) ? done : undefined;
 }
 
-// A blob: its value, and who holds its lease. Leases here are for ever, so that no time is in the model.
+// A blob: its value, and who holds its lease. Leases are for ever, or for a minute that only a leap of the clock ends:
+// no other time is in the model.
 
 export interface BlobState {
   readonly value: string | null;
-  readonly lease: 'available' | 'leased' | 'broken';
+  readonly lease: 'available' | 'leased' | 'expired' | 'broken';
   readonly holder: string;
 }
 
@@ -46,7 +47,7 @@ export type BlobCall = Readonly<
   | { op: 'update'; value: string; expects: string; leaseId?: string }
   | { op: 'delete'; expects?: string; leaseId?: string }
   | { op: 'read' }
-  | { op: 'acquire' | 'release'; leaseId: string }
+  | { op: 'acquire' | 'renew' | 'release'; leaseId: string }
   | { op: 'break' }
 >;
 
@@ -97,12 +98,12 @@ function leaseReasons({ lease, holder }: BlobState, leaseId: string | undefined)
   if (leaseId === undefined) return lease === 'leased' ? ['LeaseIdMissing'] : [];
   if (lease === 'available') return ['LeaseNotPresentWithBlobOperation'];
   if (leaseId !== holder) return ['LeaseIdMismatchWithBlobOperation'];
-  return lease === 'broken' ? ['LeaseLost'] : [];
+  return lease === 'leased' ? [] : ['LeaseLost'];
 }
 
 function leaseBlob(
   state: BlobState,
-  call: Extract<BlobCall, { op: 'acquire' | 'release' | 'break' }>,
+  call: Extract<BlobCall, { op: 'acquire' | 'renew' | 'release' | 'break' }>,
   result: Result | undefined,
 ): BlobState | undefined {
   const { value, lease, holder } = state;
@@ -116,8 +117,21 @@ function leaseBlob(
     return judge(reasons, result, state, { value, lease: 'leased', holder: call.leaseId });
   }
   const reasons = holder === call.leaseId ? [] : ['LeaseIdMismatchWithLeaseOperation'];
-  return judge(reasons, result, state, { ...noBlob, value });
+  if (call.op === 'release') return judge(reasons, result, state, { ...noBlob, value });
+  if (lease === 'broken' && reasons.length === 0) reasons.push('LeaseIsBrokenAndCannotBeRenewed');
+  return judge(reasons, result, state, { value, lease: 'leased', holder });
 }
+
+/** A blob that is leased for a minute at a time, and a clock that leaps by more. */
+export type TimedCall = BlobCall | Readonly<{ op: 'leap' }>;
+
+export const timedModel: Model<BlobState, TimedCall, Result> = {
+  ...blobModel,
+  step(state, call, result) {
+    if (call.op !== 'leap') return blobModel.step(state, call, result);
+    return state.lease === 'leased' ? { ...state, lease: 'expired' } : state;
+  },
+};
 
 // An append blob: its content, of which nothing may be lost, doubled, torn or moved.
 

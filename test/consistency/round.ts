@@ -10,7 +10,7 @@ import { signSas } from '#src/http/auth/sign.js';
 import { developmentAccount } from '#src/services/common/accounts.js';
 import type { Program } from '../support/restartable.js';
 import type { ClientSettings } from './client.js';
-import { type FaultContext, type FaultName, faults } from './faults.js';
+import { type FaultContext, type FaultName, faults, together } from './faults.js';
 import { type Recorded, readLines } from './history.js';
 import { type Finding, judge, judgeRound } from './judge.js';
 import { Sender } from './sender.js';
@@ -62,9 +62,17 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   };
   await makePlaces(thread.sender, place);
 
-  const context: FaultContext = { program, random, smallDisk, jumpedMs: 0, lostMs: 0, skipped: new Set() };
+  const context: FaultContext = {
+    program,
+    random,
+    smallDisk,
+    jumpedMs: 0,
+    lostMs: 0,
+    skipped: new Set(),
+    history: (record: Recorded) => records.push(record),
+  };
   const working = runClients(options, place);
-  for (const name of options.faults) {
+  for (const name of together(options.faults)) {
     await delay((durationMs / (options.faults.length + 1)) * (0.5 + random() * 0.5));
     await faults[name](context);
   }
@@ -73,8 +81,15 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   await readAll(thread, place);
   await emptyQueue(thread, place);
   thread.sender.close();
+  if (options.faults.includes('leap')) await restart(program);
   const whole = [...history, ...records];
   return { history: whole, findings: judgeRound(whole, context.jumpedMs), skipped: [...context.skipped] };
+}
+
+/** Puts the clock back, when nobody works: a kill in a later round would have to wait for all that it had gained. */
+async function restart(program: Program): Promise<void> {
+  await program.stop();
+  await program.start();
 }
 
 async function makePlaces(sender: Sender, { container, table, queue, share }: Place): Promise<void> {

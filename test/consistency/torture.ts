@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '#src/base/random.js';
 import { Program } from '../support/restartable.js';
-import { type FaultName, faults } from './faults.js';
+import { type FaultName, faults, together } from './faults.js';
 import { isUnknown, writeLine } from './history.js';
 import { describe } from './picture.js';
 import { mountSmallDisk, type RoundReport, runRound, unmountSmallDisk } from './round.js';
@@ -59,9 +59,11 @@ async function torture(minutes: number, seed: number, output: string): Promise<T
   try {
     while (Date.now() < until && !isInterrupted) {
       const round = ++totals.rounds;
-      const chosen = Array.from(
-        { length: Math.floor(random() * 4) },
-        () => names[Math.floor(random() * names.length)] as FaultName,
+      const chosen = together(
+        Array.from(
+          { length: Math.floor(random() * 4) },
+          () => names[Math.floor(random() * names.length)] as FaultName,
+        ),
       );
       const smallDisk = isMounted ? disk : undefined;
       const report = await runRound({

@@ -28,7 +28,8 @@ export function actOnBlob(thread: Thread, place: Place, object: string): Promise
   if (kind < 0.84) return blob(thread, place, object, { op: 'delete', ...lease });
   if (kind < 0.95) {
     const isHolder = thread.leased.has(object) && thread.random() < 0.9;
-    return blob(thread, place, object, { op: isHolder ? 'release' : 'acquire', leaseId });
+    const held = thread.random() < 0.4 ? 'renew' : 'release';
+    return blob(thread, place, object, { op: isHolder ? held : 'acquire', leaseId });
   }
   return blob(thread, place, object, { op: 'break' });
 }
@@ -60,18 +61,20 @@ export async function blob(thread: Thread, place: Place, object: string, call: B
       await recorded(thread, object, call, { ...request, method: 'DELETE' }, written);
       return;
     case 'acquire':
+    case 'renew':
     case 'release':
     case 'break': {
       delete headers['x-ms-lease-id'];
       headers['x-ms-lease-action'] = call.op;
       if (call.op === 'acquire') {
-        headers['x-ms-lease-duration'] = '-1';
+        headers['x-ms-lease-duration'] = object.startsWith('timed') ? '60' : '-1';
         headers['x-ms-proposed-lease-id'] = call.leaseId;
-      } else if (call.op === 'release') headers['x-ms-lease-id'] = call.leaseId;
+      } else if (call.op !== 'break') headers['x-ms-lease-id'] = call.leaseId;
       else headers['x-ms-lease-break-period'] = '0';
       const lease = { ...request, path: `${path}?comp=lease`, method: 'PUT' };
       const result = await recorded<BlobCall, Result>(thread, object, call, lease, () => ({ ok: true }));
-      if (call.op === 'acquire' && result && 'ok' in result) thread.leased.add(object);
+      const holds = call.op === 'acquire' || call.op === 'renew';
+      if (holds && result && 'ok' in result) thread.leased.add(object);
       else thread.leased.delete(object);
       return;
     }

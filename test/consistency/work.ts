@@ -14,6 +14,7 @@ const kinds: readonly (readonly [
 ])[] = [
   ['blob 0', 3, actOnBlob],
   ['blob 1', 3, actOnBlob],
+  ['timed 0', 3, actOnBlob],
   ['append 0', 3, actOnAppend],
   ['container 0', 2, actOnContainer],
   ['mixed 0', 3, actOnPartition],
@@ -34,7 +35,8 @@ export async function act(thread: Thread, place: Place): Promise<void> {
 /** What stands there when all is over, so that nothing that was told is missing unseen. */
 export async function readAll(thread: Thread, place: Place): Promise<void> {
   for (const [object] of kinds) {
-    if (object.startsWith('blob')) await blob(thread, place, object, { op: 'read' });
+    if (object.startsWith('blob') || object.startsWith('timed'))
+      await blob(thread, place, object, { op: 'read' });
     if (object.startsWith('append')) await append(thread, place, object, { op: 'read' });
     if (object.startsWith('container')) await container(thread, place, object, { op: 'read' });
     if (object.startsWith('files'))
