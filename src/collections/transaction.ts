@@ -298,6 +298,16 @@ export class Transaction implements AsyncDisposable {
     (this.#events ??= []).push(event);
   }
 
+  /** Whether it is fixed which moment its enumerations show. */
+  get hasSnapshot(): boolean {
+    return this.#snapshot !== undefined;
+  }
+
+  /** Whether it has written anything so far. */
+  get hasWrites(): boolean {
+    return !this.changes.isEmpty;
+  }
+
   /** @internal The moment that its enumerations and counts show. */
   get snapshot(): Snapshot {
     const snapshot = this.#snapshot ?? this.#takeSnapshot('begin');

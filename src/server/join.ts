@@ -161,7 +161,7 @@ export function edmOf(value: PropertyValue): EdmValue {
 function shown({ partitionKey, rowKey, stamp, properties }: Entity): TableEntity {
   const values = properties.map(([name, { type, value }]) => [
     name,
-    type === 'Edm.DateTime' ? new Date(value) : value,
+    type === 'Edm.DateTime' ? new Date(value) : type === 'Edm.Binary' ? value.slice() : value,
   ]);
   return { partitionKey, rowKey, etag: entityEtag(stamp), ...Object.fromEntries(values) };
 }

@@ -25,7 +25,7 @@ export interface Searched {
 /** Rows that one way goes before it is the other's turn. */
 export const turn = 256;
 /** Sorted in memory at most; a query for more is scanned. */
-const mostGathered = 50_000;
+const mostGathered = 20_000;
 
 /** No text, of whatever length, comes behind bytes: the end of all rows of a place. */
 const behindTexts = new Uint8Array(0);

@@ -12,6 +12,7 @@ import type { EntityRecord } from './entity-codec.js';
 import { comparePlaces, type Place, placeOf } from './index-places.js';
 import {
   discardIndex,
+  entityKeyOf,
   entityOf,
   type IndexRowKey,
   type RowKey,
@@ -107,11 +108,12 @@ function refuse(message: string): never {
 export async function storeEntity(
   store: TableStore,
   tx: Transaction,
-  { indexes }: TableEntry,
+  { id, indexes }: TableEntry,
   row: RowKey,
   before: EntityRecord | undefined,
   after: EntityRecord | undefined,
 ): Promise<void> {
+  store.recent.writes(tx, id, entityKeyOf(row));
   if (after === undefined) await store.entities.delete(tx, row);
   else await store.entities.set(tx, row, after);
   for (const index of indexes ?? []) await indexEntity(store, tx, index, row, before, after);

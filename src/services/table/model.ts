@@ -14,6 +14,7 @@ import type { Store } from '../common/store.js';
 import type { Entity, EntityKey } from './entity.js';
 import { type EntityRecord, entityCodec } from './entity-codec.js';
 import type { PlaceValue } from './index-places.js';
+import { RecentPages } from './recent-pages.js';
 
 export interface TableEntry {
   readonly format: 1;
@@ -55,6 +56,7 @@ export interface TableStore extends Store {
   readonly entities: Dictionary<RowKey, EntityRecord>;
   readonly indexRows: Dictionary<IndexRowKey, true>;
   readonly builds: Dictionary<number, IndexBuild>;
+  readonly recent: RecentPages;
   readonly garbage: Garbage;
 }
 
@@ -74,6 +76,7 @@ export async function openTableStore(store: Store, garbage: Garbage): Promise<Ta
     }),
     indexRows: await state.dictionary('$system/table/index-rows', { system: true, count: false }),
     builds: await state.dictionary('$system/table/index-builds', { system: true, count: false }),
+    recent: new RecentPages(),
     garbage,
   };
   garbage.register(garbageKind, (id) => sweepRows(tableStore, tableStore.entities, id));

@@ -4,7 +4,6 @@
 
 import { StorageError } from '../common/errors.js';
 import { type Entity, type EntityKey, propertyOf } from './entity.js';
-import type { EntityRecord } from './entity-codec.js';
 import { everything, type Filter, matches } from './filter.js';
 import {
   compareKeys,
@@ -16,16 +15,8 @@ import {
   rangesFrom,
 } from './filter-plan.js';
 import { IndexSearch, keysIn, type Searched, turn } from './index-search.js';
-import {
-  entityKeyOf,
-  entityOf,
-  findTable,
-  type RowKey,
-  rowKeyOf,
-  type TableEntry,
-  type TableKey,
-  type TableStore,
-} from './model.js';
+import { entityOf, findTable, rowKeyOf, type TableEntry, type TableKey, type TableStore } from './model.js';
+import type { EntitiesPage, PagesReader } from './recent-pages.js';
 
 export interface EntityQuery {
   readonly filter: Filter;
@@ -43,7 +34,6 @@ export interface EntityPage {
 }
 
 const longestMs = 5_000;
-const batch = 256;
 
 /** A page being filled. */
 interface Search extends Searched {
@@ -90,26 +80,80 @@ async function scan(
   stop?: () => Promise<boolean>,
 ): Promise<Ended> {
   const { store, tx, table, query, until, entities } = search;
-  let looked = 0;
+  // One key by itself is the newest; several are of one moment, so that no transaction is seen by half.
+  const point = ranges.length === 1 && ranges[0] !== undefined ? pointOf(ranges[0]) : undefined;
+  if (point !== undefined) {
+    const row = rowKeyOf(table.id, point);
+    const record = await store.entities.get(tx, row, { lock: 'none' });
+    if (record !== undefined) take(search, entityOf(row, record));
+    return { next: undefined };
+  }
+  using reader = store.recent.reader(tx, table.id);
+  let isFirst = true;
   for (const range of ranges) {
-    // One key by itself is the newest; several are of one moment, so that no transaction is seen by half.
-    const point = ranges.length === 1 ? pointOf(range) : undefined;
-    if (point !== undefined) {
-      const row = rowKeyOf(table.id, point);
-      take(search, row, await store.entities.get(tx, row, { lock: 'none' }));
-      continue;
-    }
-    const to = range.to === undefined ? {} : { to: rowKeyOf(table.id, range.to) };
-    const bounds = { prefix: [table.id], from: rowKeyOf(table.id, range.from), ...to };
-    const pageSize = Math.min(batch, query.top + 1);
-    for await (const [row, record] of store.entities.entries(tx, { ...bounds, pageSize })) {
-      if (entities.length === query.top || performance.now() > until) return { next: entityKeyOf(row) };
-      if (stop !== undefined && ++looked % turn === 0 && (await stop()))
-        return { next: entityKeyOf(row), stopped: true };
-      take(search, row, record);
+    for await (const page of pagesOf(search, range, reader)) {
+      const [first] = page;
+      if (first === undefined) continue;
+      if (!isFirst && performance.now() > until) return { next: first };
+      if (!isFirst && stop !== undefined && (await stop())) return { next: first, stopped: true };
+      for (const entity of page) {
+        if (entities.length === query.top) return { next: entity };
+        take(search, entity);
+      }
+      isFirst = false;
     }
   }
   return { next: undefined };
+}
+
+/** What the range holds, some at a time: of the pages that were read lately, or from the store. */
+async function* pagesOf(
+  search: Search,
+  range: EntityRange,
+  reader: PagesReader | undefined,
+): AsyncGenerator<readonly Entity[]> {
+  let place = range.from;
+  for (;;) {
+    const rest = { from: place, to: range.to };
+    const page = reader?.find(place) ?? (await readPage(search, rest, reader));
+    yield within(page.entities, rest);
+    if (page.end === undefined || (range.to !== undefined && compareKeys(page.end, range.to) >= 0)) return;
+    place = page.end;
+  }
+}
+
+async function readPage(
+  { store, tx, table: { id }, query }: Search,
+  { from, to }: EntityRange,
+  reader: PagesReader | undefined,
+): Promise<EntitiesPage> {
+  const pageSize = Math.min(turn, query.top + 1);
+  const bounds = { from: rowKeyOf(id, from), ...(to && { to: rowKeyOf(id, to) }) };
+  const entities: Entity[] = [];
+  for await (const [row, record] of store.entities.entries(tx, { prefix: [id], pageSize, ...bounds })) {
+    entities.push(entityOf(row, record));
+    if (entities.length === pageSize) break;
+  }
+  const last = entities.length === pageSize ? entities.at(-1) : undefined;
+  const page = { from, end: last === undefined ? to : behind(last), entities };
+  // A few rows out of many are not worth their place.
+  if (pageSize === turn && (last !== undefined || to === undefined || to.rowKey === '')) reader?.add(page);
+  return page;
+}
+
+function within(entities: readonly Entity[], { from, to }: EntityRange): readonly Entity[] {
+  const [first, last] = [entities[0], entities.at(-1)];
+  if (first === undefined || last === undefined) return entities;
+  const isInside = compareKeys(first, from) >= 0 && (to === undefined || compareKeys(last, to) < 0);
+  if (isInside) return entities;
+  return entities.filter(
+    (entity) => compareKeys(entity, from) >= 0 && (to === undefined || compareKeys(entity, to) < 0),
+  );
+}
+
+/** The smallest key that follows. */
+function behind({ partitionKey, rowKey }: EntityKey): EntityKey {
+  return { partitionKey, rowKey: `${rowKey}\0` };
 }
 
 /** Looks at what the paths lead to; where that has to be gathered first, beside a scan. */
@@ -129,15 +173,14 @@ async function follow(
   for await (const key of indexes.candidates(from)) {
     if (performance.now() > until) return key;
     const row = rowKeyOf(table.id, key);
-    take(search, row, await store.entities.get(tx, row, { lock: 'snapshot' }));
+    const record = await store.entities.get(tx, row, { lock: 'snapshot' });
+    if (record !== undefined) take(search, entityOf(row, record));
     if (entities.length === query.top) return nextBehind(search, ranges, key);
   }
   return undefined;
 }
 
-function take({ query, entities }: Search, row: RowKey, record: EntityRecord | undefined): void {
-  if (record === undefined) return;
-  const entity = entityOf(row, record);
+function take({ query, entities }: Search, entity: Entity): void {
   if (matches(query.filter, (name) => propertyOf(entity, name))) entities.push(entity);
 }
 
@@ -145,9 +188,9 @@ function take({ query, entities }: Search, row: RowKey, record: EntityRecord | u
 async function nextBehind(
   search: Search,
   ranges: readonly EntityRange[],
-  { partitionKey, rowKey }: EntityKey,
+  key: EntityKey,
 ): Promise<EntityKey | undefined> {
-  const left = rangesFrom(ranges, { partitionKey, rowKey: `${rowKey}\0` });
+  const left = rangesFrom(ranges, behind(key));
   for await (const key of keysIn(search, left, 1)) return key;
   return undefined;
 }
