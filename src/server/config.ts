@@ -3,7 +3,7 @@
 
 import type { SystemClock } from '../base/clock.js';
 import type { Files } from '../base/files.js';
-import type { BearerSettings } from '../http/auth/bearer.js';
+import type { BearerSettings } from '../http/auth/bearer-settings.js';
 import type { ServiceName } from '../http/call.js';
 import type { TlsOptions } from '../http/listen.js';
 import type { Account } from '../services/common/accounts.js';

@@ -2,7 +2,7 @@
 // what holds without any of them. What cannot be is refused here, with a sentence that says what to do.
 
 import { readFileSync } from 'node:fs';
-import type { BearerSettings } from '../http/auth/bearer.js';
+import type { BearerSettings } from '../http/auth/bearer-settings.js';
 import type { ServiceName } from '../http/call.js';
 import type { TlsOptions } from '../http/listen.js';
 import {
@@ -64,14 +64,14 @@ export function readSettings(
       testing: values.flag('testing'),
     },
     silent: values.flag('silent'),
-    debugFile: values.text('debug'),
-    seedFile: values.text('seed'),
+    debugFile: values.path('debug'),
+    seedFile: values.path('seed'),
     devCert,
   };
 }
 
 function readData(values: Values): ServerConfig['data'] {
-  const location = values.text('location');
+  const location = values.path('location');
   const memory = values.flag('inMemoryPersistence');
   if (memory && location !== undefined) {
     throw new UsageError(
@@ -106,7 +106,7 @@ function oneOf<T extends string>(values: Values, name: string, allowed: readonly
 }
 
 function readTls(values: Values): TlsOptions | undefined {
-  const [cert, key, pwd] = [values.text('cert'), values.text('key'), values.text('pwd')];
+  const [cert, key, pwd] = [values.path('cert'), values.path('key'), values.text('pwd')];
   if (cert === undefined) {
     if (key !== undefined || pwd !== undefined) throw new UsageError('--key and --pwd go with --cert');
     return undefined;

@@ -2,11 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BearerSettings } from '../http/auth/bearer.js';
+import { hasCode } from '../base/files.js';
+import type { BearerSettings } from '../http/auth/bearer-settings.js';
+import { bearerProblem } from '../http/auth/bearer-settings.js';
 import { type Given, UsageError } from './command-line.js';
 import { defaultLocation } from './config.js';
 import { nearest } from './nearest.js';
-import { optionNames, options, variableOf } from './options.js';
+import { options, variableOf } from './options.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Source = 'command line' | 'environment' | 'file';
@@ -23,6 +25,7 @@ interface ConfigFile {
 
 /** Members of lazuli.json that are no options. */
 const fileMembers = ['$schema', 'accounts', 'bearer'];
+const settingNames = options.filter(({ group }) => isSetting(group)).map(({ name }) => name);
 
 export class Values {
   readonly file: ConfigFile;
@@ -33,7 +36,7 @@ export class Values {
     this.#given = given;
     this.#environment = environment;
     this.file = {};
-    this.file = readConfigFile(this.text('config'), this.text('location') ?? defaultLocation);
+    this.file = readConfigFile(this.path('config'), this.path('location') ?? defaultLocation);
   }
 
   /** Where the value comes from; nothing if it is not given. */
@@ -46,6 +49,13 @@ export class Values {
   text(name: string): string | undefined {
     const value = this.#given.get(name) ?? this.#variable(name) ?? this.file[name];
     return value === undefined || value === null ? undefined : String(value);
+  }
+
+  /** The path of a file or folder: an empty one is a variable of somebody's script that was not set. */
+  path(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === '') throw new UsageError(`--${name} is empty: name a file or folder, or leave it out`);
+    return text;
   }
 
   flag(name: string): boolean {
@@ -86,34 +96,61 @@ function readIfThere(path: string, required: boolean): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (!required && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (!required && hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
   }
 }
 
 export function parseJson(path: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, '')); // some editors begin a file so
   } catch (error) {
     throw new UsageError(`${path} is not JSON: ${(error as Error).message}`);
   }
 }
 
 function checkFile(path: string, file: unknown): ConfigFile {
-  if (typeof file !== 'object' || file === null || Array.isArray(file))
-    throw new UsageError(`${path} holds no object`);
+  if (!isObject(file)) throw new UsageError(`${path} holds no object`);
   for (const name of Object.keys(file)) {
-    if (
-      fileMembers.includes(name) ||
-      options.some((option) => option.name === name && isSetting(option.group))
-    )
-      continue;
-    const meant = nearest(name, optionNames);
+    if (fileMembers.includes(name) || settingNames.includes(name)) continue;
+    const meant = nearest(name, settingNames);
     throw new UsageError(
       `${path}: there is no option ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     );
   }
+  const { accounts, bearer, ...rest } = file as Readonly<Record<string, unknown>>;
+  for (const [name, value] of Object.entries(rest)) {
+    if (typeof value === 'object')
+      throw new UsageError(`${path}: ${name} is a text, a number, true or false`);
+  }
+  const problem = accountsProblem(accounts) ?? (bearer === undefined ? undefined : bearerProblem(bearer));
+  if (problem !== undefined) throw new UsageError(`${path}: ${problem}`);
   return file as ConfigFile;
+}
+
+const accountMembers = ['name', 'keys', 'settings'];
+
+/** What is wrong with the form of `accounts`; names, keys and settings are judged where they are read. */
+function accountsProblem(accounts: unknown): string | undefined {
+  if (accounts === undefined) return undefined;
+  if (!Array.isArray(accounts)) return 'accounts is a list';
+  for (const account of accounts as unknown[]) {
+    if (!isObject(account) || typeof account['name'] !== 'string') return 'each of accounts has a name';
+    const { name, keys, settings = {} } = account;
+    const isList = Array.isArray(keys) && (keys.length === 1 || keys.length === 2);
+    if (!isList || !keys.every((key) => typeof key === 'string')) {
+      return `account ${name} needs keys, a list of one or two`;
+    }
+    if (!isObject(settings)) return `the settings of account ${name} are no object`;
+    const odd = Object.keys(account).find((member) => !accountMembers.includes(member));
+    if (odd !== undefined) return `account ${name} has no ${odd}; it has ${accountMembers.join(', ')}`;
+  }
+  const names = accounts.map(({ name }) => name);
+  return new Set(names).size < names.length ? 'accounts names an account twice' : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Those of single commands are for the command line alone. */

@@ -6,7 +6,8 @@
 import { type Awaitable, then } from '../../base/awaitable.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
-import { Bearer, type BearerIdentity, type BearerSettings } from './bearer.js';
+import { Bearer, type BearerIdentity } from './bearer.js';
+import type { BearerSettings } from './bearer-settings.js';
 import { type Access, admit, refusalOf } from './permissions.js';
 import { authorizeAnonymous } from './public.js';
 import { unauthenticated } from './refusals.js';

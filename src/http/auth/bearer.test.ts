@@ -4,7 +4,8 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { StorageError } from '../../services/common/errors.js';
 import type { ServiceName } from '../call.js';
 import { HeaderedError } from '../errors.js';
-import { Bearer, type BearerSettings } from './bearer.js';
+import { Bearer } from './bearer.js';
+import type { BearerSettings } from './bearer-settings.js';
 import { account, callOf, type Extra, now } from './calls.suite.js';
 import { openIssuer, type TestIssuer } from './issuer.suite.js';
 

@@ -12,27 +12,11 @@
 import { Recent } from '../../base/recent.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call, ServiceName } from '../call.js';
-import { type Issuer, type IssuerSettings, issuerOf } from './issuer.js';
+import { type BearerSettings, bearerProblem, type ConfiguredRole } from './bearer-settings.js';
+import { type Issuer, issuerOf } from './issuer.js';
 import { challenged, unauthenticated } from './refusals.js';
 import { isRole, type Role, roles } from './roles.js';
 import type { Identity } from './types.js';
-
-type ConfiguredRole = Role | Readonly<Partial<Record<ServiceName, Role>>>;
-
-export type BearerSettings = Readonly<
-  | { mode: 'basic' }
-  | ({
-      mode: 'verified';
-      /** Beside `https://storage.azure.com` and the account's own address. */
-      audiences?: readonly string[];
-      /** By oid or sub: one role for all services, or one for each. */
-      roles?: Readonly<Record<string, ConfiguredRole>>;
-      /** What the challenge names; by default it is made from the issuer. */
-      authorizationUri?: string;
-      /** Takes tokens over plain HTTP too: for a proxy in front that ends TLS, and for tests. */
-      allowHttp?: boolean;
-    } & IssuerSettings)
->;
 
 export type BearerCall = Pick<
   Call,
@@ -77,6 +61,8 @@ export class Bearer {
 
   /** Without settings every token is refused, with a challenge. */
   constructor(settings?: BearerSettings) {
+    const problem = settings === undefined ? undefined : bearerProblem(settings);
+    if (problem !== undefined) throw new TypeError(problem);
     this.#settings = settings;
     this.#issuer = settings?.mode === 'verified' ? issuerOf(settings) : undefined;
     this.#roles = new Map(settings?.mode === 'verified' ? Object.entries(settings.roles ?? {}) : []);

@@ -31,7 +31,6 @@ const largestConfiguration = 256 * 1024;
 const pauseMs = 5000;
 
 export function issuerOf(settings: IssuerSettings): Issuer {
-  if (settings.jwks === undefined) requireSafe(settings.jwksUri ?? settings.issuer);
   let keys: Promise<CompactVerifyGetKey> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
 
@@ -70,7 +69,8 @@ async function openKeySet({ issuer, jwks, jwksUri }: IssuerSettings): Promise<Co
   const { createLocalJWKSet, createRemoteJWKSet } = await import('jose');
   if (jwks !== undefined) return createLocalJWKSet(jwks);
   const address = jwksUri ?? (await discover(issuer));
-  requireSafe(address);
+  const problem = addressProblem(address);
+  if (problem !== undefined) throw new Error(problem);
   return createRemoteJWKSet(new URL(address), { timeoutDuration: fetchTimeoutMs });
 }
 
@@ -106,14 +106,14 @@ function asObject(text: string): object | undefined {
   }
 }
 
-/** Keys that come over plain HTTP could be anybody's; on this machine they may. */
-function requireSafe(address: string): void {
-  const url = new URL(address);
-  if (url.protocol === 'https:') return;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const local = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-  if (url.protocol === 'http:' && local) return;
-  throw new Error(`The keys of a token issuer must come over https, not from ${address}.`);
+/** Why keys are not taken from there. Over plain HTTP they could be anybody's; on this machine they may. */
+export function addressProblem(address: string): string | undefined {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === 'https:') return undefined;
+  const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  const isLocal = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  if (url?.protocol === 'http:' && isLocal) return undefined;
+  return `the keys of a token issuer must come over https, not from ${address}`;
 }
 
 function unreachable(issuer: string, cause?: unknown): StorageError {
