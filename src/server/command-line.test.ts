@@ -64,3 +64,23 @@ test('variables are named after options', () => {
   assert.equal(variableOf('blobKeepAliveTimeout'), 'LAZULI_BLOB_KEEP_ALIVE_TIMEOUT');
   assert.equal(new Set(options.map(({ name }) => variableOf(name))).size, options.length);
 });
+
+// biome-ignore format: a table
+const refused: readonly (readonly [args: string, message: RegExp])[] = [
+  ['-l --silent',            /--location needs a value: --location <folder>/],
+  ['--location -s',          /--location needs a value/],
+  ['--debug --blobPort=1',   /--debug needs a value/],
+  ['start ./data',           /start does not take \.\/data/],
+  ['queue work',             /queue does not take work/],
+  ['verify data',            /verify does not take data/],
+  ['backup a b',             /backup does not take b/],
+  ['constructor',            /there is no command constructor/],
+];
+for (const [args, message] of refused) {
+  test(`lazuli ${args} is refused`, () => assert.throws(() => parseCommandLine(args.split(' ')), message));
+}
+
+test('a value may begin with a hyphen', () => {
+  assert.equal(parseCommandLine(['--pwd', '-secret']).given.get('pwd'), '-secret');
+  assert.equal(parseCommandLine(['--location=-s']).given.get('location'), '-s');
+});

@@ -31,6 +31,18 @@ export const commands: Readonly<Record<string, string>> = {
   reset: 'delete all data, or that of one account',
 };
 
+/** How many words a command takes beside its options; none unless it is here. */
+const mostWords: Readonly<Record<string, number>> = {
+  account: Number.POSITIVE_INFINITY,
+  'connection-string': 1,
+  'dead-letter': 4,
+  index: 3,
+  backup: 1,
+  restore: Number.POSITIVE_INFINITY,
+  'import-azurite': 1,
+  reset: 1,
+};
+
 const services = ['blob', 'queue', 'table', 'file'];
 
 /** `invokedAs`: the name of the program, as Azurite has one for each service. */
@@ -50,12 +62,18 @@ export function parseCommandLine(args: readonly string[], invokedAs = 'lazuli'):
       continue;
     }
     const value = inline ?? args[++at];
-    if (value === undefined)
+    if (value === undefined || (inline === undefined && isOption(value)))
       throw new UsageError(`--${option.name} needs a value: --${option.name} <${option.takes}>`);
     given.set(option.name, value);
   }
   const [, only] = /^(?:azurite|lazuli)-(blob|queue|table|file)(?:\.js)?$/.exec(invokedAs) ?? [];
   return { ...commandOf(only === undefined ? words : [only, ...words]), given };
+}
+
+/** Whether the word is an option, and so not the value of the one before. */
+function isOption(word: string): boolean {
+  const [flag = ''] = splitOnce(word, '=');
+  return flagOf(flag) !== undefined;
 }
 
 function splitOnce(text: string, mark: string): [string, string | undefined] {
@@ -64,13 +82,15 @@ function splitOnce(text: string, mark: string): [string, string | undefined] {
 }
 
 /** Azurite's long options are told apart by their letters alone; so are ours. */
+function flagOf(flag: string): Option | undefined {
+  if (!flag.startsWith('--')) return options.find(({ short }) => short !== undefined && flag === `-${short}`);
+  return options.find(({ name }) => `--${name}`.toLowerCase() === flag.toLowerCase());
+}
+
 function findOption(flag: string): Option {
-  const name = flag.replace(/^--?/, '');
-  const found = flag.startsWith('--')
-    ? options.find((option) => option.name.toLowerCase() === name.toLowerCase())
-    : options.find((option) => option.short === name);
+  const found = flagOf(flag);
   if (found !== undefined) return found;
-  const meant = flag.startsWith('--') ? nearest(name, optionNames) : undefined;
+  const meant = flag.startsWith('--') ? nearest(flag.slice(2), optionNames) : undefined;
   const hint = meant === undefined ? 'lazuli --help lists the options' : `did you mean --${meant}?`;
   throw new UsageError(`there is no option ${flag}; ${hint}`);
 }
@@ -79,7 +99,12 @@ function commandOf(words: readonly string[]): { command: string; words: readonly
   const [first, ...rest] = words;
   if (first === undefined) return { command: 'start', words: [] };
   const name = first.replace(/^azurite-/, '');
-  if (name in commands || services.includes(name)) return { command: name, words: rest };
+  if (Object.hasOwn(commands, name) || services.includes(name)) {
+    const [odd] = rest.slice(mostWords[name] ?? 0);
+    if (odd !== undefined)
+      throw new UsageError(`${name} does not take ${odd}; lazuli --help tells what it takes`);
+    return { command: name, words: rest };
+  }
   const meant = nearest(name, [...Object.keys(commands), ...services]);
   const hint = meant === undefined ? 'lazuli --help lists the commands' : `did you mean ${meant}?`;
   throw new UsageError(`there is no command ${first}; ${hint}`);

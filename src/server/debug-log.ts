@@ -1,6 +1,8 @@
 // `--debug file`: all that happens, a line of JSON each (pino), for who wants to find out why. Every text of a client
 // passes through `redact`.
 
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { redact } from '../http/auth/redact.js';
 import { clientIdOf } from '../http/call.js';
 import type { Finished } from '../http/exchange.js';
@@ -17,7 +19,10 @@ const longestDetail = 4096;
 
 export async function openDebugLog(file: string): Promise<DebugLog> {
   const { default: pino } = await import('pino');
-  const destination = pino.destination({ dest: file, mkdir: true, sync: false });
+  // Before pino has it: that would still write to what it could not open when the process ends.
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, '');
+  const destination = pino.destination({ dest: file, sync: false });
   await new Promise<void>((resolve, reject) => {
     destination.once('ready', () => resolve());
     destination.once('error', reject);

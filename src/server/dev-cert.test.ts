@@ -34,5 +34,8 @@ test('it is kept, made anew when its time is nearly over, and when its key is no
   const renewed = developmentCertificate(folder, now + 800 * day);
   assert.notDeepEqual(renewed.cert, first.cert);
   writeFileSync(folder.certificateKey, first.key);
-  assert.notDeepEqual(developmentCertificate(folder, now + 800 * day).cert, renewed.cert);
+  const again = developmentCertificate(folder, now + 800 * day);
+  assert.notDeepEqual(again.cert, renewed.cert);
+  writeFileSync(folder.certificate, again.cert.subarray(0, 100)); // the power was cut
+  assert.ok(new X509Certificate(developmentCertificate(folder, now + 800 * day).cert).ca);
 });

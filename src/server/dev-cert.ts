@@ -44,13 +44,18 @@ export function developmentCertificate(
 }
 
 function readKept(folder: DataFolder): DevelopmentCertificate | undefined {
+  let kept: DevelopmentCertificate;
   try {
-    const kept = { cert: readFileSync(folder.certificate), key: readFileSync(folder.certificateKey) };
-    // A start that was cut off between the two leaves a pair that does not fit.
-    return new X509Certificate(kept.cert).checkPrivateKey(createPrivateKey(kept.key)) ? kept : undefined;
+    kept = { cert: readFileSync(folder.certificate), key: readFileSync(folder.certificateKey) };
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
+  }
+  // A start that was cut off leaves half a file, or a pair that does not fit.
+  try {
+    return new X509Certificate(kept.cert).checkPrivateKey(createPrivateKey(kept.key)) ? kept : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,8 +3,9 @@
 import { mkdirSync } from 'node:fs';
 import { giveHeapRoom } from '../base/heap.js';
 import type { Finished } from '../http/exchange.js';
+import type { TlsOptions } from '../http/listen.js';
 import { AccessLog } from './access-log.js';
-import type { Given } from './command-line.js';
+import { type Given, UsageError } from './command-line.js';
 import { type ServerConfig, serviceNames } from './config.js';
 import { dataFolder, isAzuriteWorkspace } from './data-folder.js';
 import type { DebugLog } from './debug-log.js';
@@ -67,12 +68,24 @@ function eventsOf(access: AccessLog | undefined, log: DebugLog | undefined): Ser
 }
 
 async function withCertificate({ config, devCert }: Settings): Promise<ServerConfig> {
+  if (config.tls !== undefined) await checkCertificate(config.tls);
   if (!devCert) return config;
   const { developmentCertificate } = await import('./dev-cert.js');
   if ('memory' in config.data) return { ...config, tls: developmentCertificate(undefined) };
   const folder = dataFolder(config.data.location);
   mkdirSync(folder.location, { recursive: true, mode: 0o700 });
   return { ...config, tls: developmentCertificate(folder) };
+}
+
+async function checkCertificate(tls: TlsOptions): Promise<void> {
+  const { createSecureContext } = await import('node:tls');
+  try {
+    createSecureContext(tls);
+  } catch (error) {
+    throw new UsageError(
+      `--cert and --key, or --cert and --pwd, are no certificate and its key: ${(error as Error).message}`,
+    );
+  }
 }
 
 const labels: Readonly<Record<string, string>> = {

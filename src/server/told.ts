@@ -16,7 +16,12 @@ const names = new Set([
 
 export function isTold(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (names.has(at.name) || names.has(at.constructor.name)) return true;
+    if (names.has(at.name) || names.has(at.constructor.name) || isOfSystem(at)) return true;
   }
   return false;
+}
+
+/** What the system has refused to do with a file: the message names both. */
+function isOfSystem(error: NodeJS.ErrnoException): boolean {
+  return typeof error.code === 'string' && error.syscall !== undefined && error.path !== undefined;
 }

@@ -114,6 +114,46 @@ test('the clock moves leases, with --testing alone', async (t) => {
   }
 });
 
+test('calls that make no sense are refused, and change nothing', async (t) => {
+  const program = await startProgram(t, ['-s', '--inMemoryPersistence', '--testing']);
+  const { token } = program;
+  const refused: (readonly [path: string, body: unknown, error: RegExp])[] = [
+    ['/api/clock', { shiftMs: 1e300 }, /from 1970 to 9999/],
+    ['/api/clock', { shiftMs: -9e15 }, /from 1970 to 9999/],
+    ['/api/clock', { shiftMs: 'x' }, /number of milliseconds/],
+    ['/api/clock', [], /no object/],
+    ['/api/faults', { delayMs: -5 }, /from 0 to/],
+    ['/api/faults', { delayMs: 1e12 }, /from 0 to/],
+    ['/api/accounts', { name: 'mine', settings: null }, /settings is an object/],
+    ['/api/accounts', { name: 'mine', settings: 5 }, /settings is an object/],
+    ['/api/backup', { folder: '/dev/null/x' }, /ENOTDIR/],
+  ];
+  for (const [path, body, error] of refused) {
+    const { status, text } = await ask(program, path, { method: 'POST', token, body });
+    assert.equal(status, 400, text);
+    assert.match(JSON.parse(text).error, error);
+  }
+  const { text } = await ask(program, '/api/clock', { method: 'POST', token, body: { shiftMs: 0 } });
+  assert.ok(Math.abs(Date.parse(JSON.parse(text).now) - Date.now()) < 60_000, text);
+});
+
+test('keys that are rotated at the same time are all new', async (t) => {
+  const program = await startProgram(t, ['-s', '--inMemoryPersistence']);
+  const { token } = program;
+  const rotate = async (key: number) => {
+    const path = '/api/accounts/devstoreaccount1/rotate';
+    const { text } = await ask(program, path, { method: 'POST', token, body: { key } });
+    return JSON.parse(text).key as string;
+  };
+  for (let round = 0; round < 10; round++) {
+    const keys = await Promise.all([rotate(1), rotate(2)]);
+    for (const key of keys) {
+      const listed = await rest('blob', program.urls['blob'] ?? '', '/?comp=list', { key });
+      assert.equal(listed.status, 200, 'a key that was told is good');
+    }
+  }
+});
+
 test('faults: late, busy, broken before and after', async (t) => {
   const program = await startProgram(t, ['-s', '--inMemoryPersistence', '--testing']);
   const url = program.urls['blob'] ?? '';

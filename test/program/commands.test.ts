@@ -53,6 +53,13 @@ test('accounts come and go while a server runs; keys are told once', async (t) =
   assert.equal(JSON.stringify(listed).includes(made.keys[0]), false);
   assert.equal(listed[1].settings.versioning, true);
 
+  // Typed wrong, it changes nothing; a name that cannot be is a name that nobody has.
+  const typed = await run(['account', 'rotate', 'mine', 'key2', '-l', location]);
+  assert.equal(typed.stderr, 'lazuli: an account has keys 1 and 2, not key2\n');
+  const nobody = await run(['account', 'rotate', 'No Body', '-l', location]);
+  assert.match(nobody.stderr, /^lazuli: there is no account No/);
+  assert.equal((await rest('blob', url, '/photos/small', as(made.keys[0]))).status, 200);
+
   const { key } = await json('account', 'rotate', 'mine', '1', '-l', location);
   assert.equal((await rest('blob', url, '/photos/small', as(made.keys[0]))).status, 403);
   assert.equal((await rest('blob', url, '/photos/small', as(key))).status, 200);

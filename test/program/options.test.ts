@@ -302,7 +302,7 @@ const refusals: readonly (readonly [args: readonly string[], message: RegExp])[]
   [['--cert', 'c.pem'],                              /--cert needs --key/],
   [['--cert', 'no.pfx'],                             /no.pfx cannot be read/],
   [['--copySources', 'all'],                         /--copySources is public or any, not all/],
-  [['strat'],                                        /there is no command strat; there are start, /],
+  [['strat'],                                        /there is no command strat; did you mean start\?/],
   [['--seed', 'no.json', '--inMemoryPersistence', '--blobPort=0', '--queuePort=0', '--tablePort=0'], /no.json cannot be read/],
 ];
 for (const [args, message] of refusals) {
@@ -350,6 +350,28 @@ test('lazuli.json in the location, in the folder, or by --config; the command li
   assert.equal(JSON.parse(listed.stdout)[0].settings.versioning, true);
   writeFileSync(join(location, 'lazuli.json'), '{ "blobPrt": 1 }');
   assert.match((await run(['-l', location])).stderr, /there is no option blobPrt; did you mean blobPort\?/);
+});
+
+test('what cannot be opened or read is told in one line, without a stack', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'file.pem');
+  writeFileSync(file, 'nothing that anybody can use');
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
+  const refused: (readonly [args: string[], message: RegExp])[] = [
+    [['-l', file], /ENOTDIR.*file\.pem/],
+    [['-l', join(folder, 'dangling')], /dangling/],
+    [['--inMemoryPersistence', '-d', folder], /EISDIR/],
+    [['--inMemoryPersistence', '--cert', file, '--key', file], /--cert and --key.* are no certificate/],
+    [['verify', '-l', file], /there is no data in|ENOTDIR/],
+    [['backup', join(file, 'x'), '-l', folder], /there is no data in/],
+  ];
+  for (const [args, message] of refused) {
+    const isCommand = !args[0]?.startsWith('-');
+    const { code, stderr } = await run(isCommand ? args : [...freePorts, '--adminPort=0', ...args]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, message);
+    assert.match(stderr, /^lazuli: [^\n]*\n$/);
+  }
 });
 
 test('a workspace of Azurite is left alone, and taking it over is offered', async (t) => {

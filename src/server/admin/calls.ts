@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics.js';
 import type { OpenStore } from '../open-store.js';
 import { resetAccount, resetAll } from '../reset.js';
 import type { Urls } from '../serve.js';
+import { isObject } from '../values.js';
 import { type Body, text } from './body.js';
 import { isReady } from './health.js';
 import {
@@ -88,7 +89,7 @@ export function findRow(method: string, path: string): { row: Row; name: string 
       continue;
     }
     const name = path.slice(before.length, path.length - after.length);
-    if (path.endsWith(after) && /^[a-z0-9-]{1,64}$/.test(name)) return { row, name };
+    if (path.endsWith(after) && /^[^/]{1,256}$/.test(name)) return { row, name };
   }
   return undefined;
 }
@@ -116,7 +117,8 @@ async function createNew({ store, body, urls }: AdminCall): Promise<unknown> {
 }
 
 function changesOf({ settings = {} }: AdminCall['body']): (readonly [string, string])[] {
-  return Object.entries(settings as object).map(([name, value]) => [name, String(value)] as const);
+  if (!isObject(settings)) throw new UsageError('settings is an object');
+  return Object.entries(settings).map(([name, value]) => [name, String(value)] as const);
 }
 
 async function change({ store, name, body }: AdminCall): Promise<unknown> {
@@ -131,11 +133,11 @@ async function remove({ store, name }: AdminCall): Promise<unknown> {
 }
 
 async function rotate({ store, name, body }: AdminCall): Promise<unknown> {
-  const { keys } = known(store, name);
+  known(store, name);
   const which = body['key'] ?? 1;
   if (which !== 1 && which !== 2) throw new UsageError('an account has keys 1 and 2');
   const key = newKey(randomBytes);
-  await store.accounts.changeKeys(name, which === 1 ? [key, keys[1] ?? newKey(randomBytes)] : [keys[0], key]);
+  await store.accounts.changeKey(name, which, key);
   return { name, which, key };
 }
 
@@ -178,17 +180,23 @@ function forTesting({ testing }: AdminCall): void {
   if (!testing) throw new UsageError('only a server that was started with --testing does this');
 }
 
+const latestMs = Date.UTC(9999, 11, 31);
+
 function moveClock(call: AdminCall): unknown {
   forTesting(call);
   const { store, body } = call;
   const ms = body['shiftMs'];
   if (typeof ms !== 'number' || !Number.isFinite(ms))
     throw new UsageError('shiftMs is a number of milliseconds');
+  const now = store.engine.clock.now() + ms;
+  if (now < 0 || now > latestMs) throw new UsageError('the clock goes from 1970 to 9999');
   store.engine.clock.shift(ms);
   return { now: new Date(store.engine.clock.now()).toISOString() };
 }
 
 const faultMembers = ['service', 'operation', 'account', 'container', 'times', 'delayMs', 'answer'];
+/** What a timer takes. */
+const largestOfFault = 2 ** 31 - 1;
 const answers = ['busy', 'error', 'break before', 'break after'];
 
 function addFault(call: AdminCall): unknown {
@@ -199,6 +207,8 @@ function addFault(call: AdminCall): unknown {
       throw new UsageError(`a fault has no ${name}; it has ${faultMembers.join(', ')}`);
     const wanted = name === 'times' || name === 'delayMs' ? 'number' : 'string';
     if (typeof value !== wanted) throw new UsageError(`${name} is a ${wanted}`);
+    if (wanted === 'number' && !((value as number) >= 0 && (value as number) <= largestOfFault))
+      throw new UsageError(`${name} is a number from 0 to ${largestOfFault}`);
   }
   const { answer, delayMs } = body as Fault;
   if (answer === undefined && delayMs === undefined)

@@ -31,7 +31,10 @@ export async function remote(folder: DataFolder): Promise<AdminClient | undefine
   try {
     await ask(path, 'GET', '/health/live', {}, () => {});
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ECONNREFUSED')) return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ECONNREFUSED')) return undefined;
+    if (hasCode(error, 'EACCES')) {
+      throw new UsageError(`${path} belongs to another user: run this as who runs the server`);
+    }
     throw error;
   }
   return {
@@ -83,8 +86,9 @@ function ask(
         rest = lines.pop() ?? '';
         lines.filter((line) => line !== '').forEach(take);
       });
-      response.on('end', () => reject(new Error('the server closed the connection before it was done')));
-      response.on('error', reject);
+      const cutOff = () => reject(new UsageError('the server ended before it was done: run this again'));
+      response.on('end', cutOff);
+      response.on('error', cutOff);
     });
     request.on('error', reject);
     request.end(sent);

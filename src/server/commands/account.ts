@@ -15,6 +15,10 @@ const usage = [
   'account delete <name>',
 ];
 
+function pathOf(name: string, rest = ''): string {
+  return `/api/accounts/${encodeURIComponent(name)}${rest}`;
+}
+
 type Step = (line: CommandLine, at: Reach) => Promise<number>;
 
 const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, usage: showUsage, delete: remove };
@@ -64,10 +68,10 @@ function described(settings: Readonly<Record<string, unknown>>): string[] {
 
 async function rotate(line: CommandLine, at: Reach): Promise<number> {
   const name = word(line, 1, 'a name: account rotate <name> [1|2]');
+  const which = line.words[2] ?? '1';
+  if (which !== '1' && which !== '2') throw new UsageError(`an account has keys 1 and 2, not ${which}`);
   await using admin = await client(at);
-  const made = (await admin.call('POST', `/api/accounts/${name}/rotate`, {
-    key: Number(line.words[2] ?? 1),
-  })) as {
+  const made = (await admin.call('POST', pathOf(name, '/rotate'), { key: Number(which) })) as {
     which: number;
     key: string;
   };
@@ -80,7 +84,7 @@ async function set(line: CommandLine, at: Reach): Promise<number> {
   word(line, 2, 'a setting: account set <name> <setting>=<value> ...');
   await using admin = await client(at);
   const settings = settingsOf(line.words.slice(2));
-  const changed = (await admin.call('PATCH', `/api/accounts/${name}`, { settings })) as Listed;
+  const changed = (await admin.call('PATCH', pathOf(name), { settings })) as Listed;
   at.tell(changed, [at.terminal.paint('bold', name), ...described(changed.settings)]);
   return 0;
 }
@@ -92,7 +96,7 @@ type Used = Readonly<Record<string, { readonly count: number; readonly bytes: nu
 async function showUsage(line: CommandLine, at: Reach): Promise<number> {
   const name = word(line, 1, 'a name: account usage <name>');
   await using admin = await client(at);
-  const containers = (await admin.call('GET', `/api/accounts/${name}/usage`)) as Used[];
+  const containers = (await admin.call('GET', pathOf(name, '/usage'))) as Used[];
   at.tell(
     containers,
     containers.flatMap(({ name: container, ...used }) => [
@@ -107,7 +111,7 @@ async function remove(line: CommandLine, at: Reach): Promise<number> {
   const name = word(line, 1, 'a name: account delete <name>');
   await confirm(at, `Delete account ${name} with all that it holds`);
   await using admin = await client(at);
-  at.tell(await admin.call('DELETE', `/api/accounts/${name}`), [`Account ${name} is gone.`]);
+  at.tell(await admin.call('DELETE', pathOf(name)), [`Account ${name} is gone.`]);
   return 0;
 }
 
@@ -125,7 +129,7 @@ export async function showConnectionString(line: CommandLine): Promise<number> {
   const at = reach(line);
   const name = line.words[0] ?? accountOf(at);
   await using admin = await client(at, 'make');
-  const told = (await admin.call('GET', `/api/accounts/${name}/connection-string`)) as {
+  const told = (await admin.call('GET', pathOf(name, '/connection-string'))) as {
     connectionString: string;
   };
   at.tell(told, [admin.isRemote ? told.connectionString : withUsualPorts(told.connectionString)]);

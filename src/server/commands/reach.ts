@@ -22,7 +22,7 @@ export function reach({ given }: CommandLine): Reach {
   const terminal = new Terminal();
   const asJson = values.flag('json');
   return {
-    location: values.text('location') ?? defaultLocation,
+    location: values.path('location') ?? defaultLocation,
     values,
     terminal,
     tell(result, lines) {
@@ -38,10 +38,13 @@ export async function client(
   { location }: Reach,
   missing: 'refuse' | 'make' = 'refuse',
 ): Promise<AdminClient> {
-  if (missing === 'refuse' && !existsSync(dataFolder(location).store)) {
-    throw new UsageError(`there is no data in ${location}: give --location`);
-  }
+  if (missing === 'refuse') requireData(location);
   return connect(location);
+}
+
+export function requireData(location: string): void {
+  if (!existsSync(dataFolder(location).store))
+    throw new UsageError(`there is no data in ${location}: give --location`);
 }
 
 /** The word in this place, which must be there. */

@@ -5,10 +5,11 @@ import type { CommandLine } from '../command-line.js';
 import { dataFolder } from '../data-folder.js';
 import { formatBytes } from '../terminal.js';
 import type { ContentsReport } from '../verify.js';
-import { client, reach } from './reach.js';
+import { client, reach, requireData } from './reach.js';
 
 export async function verify(line: CommandLine): Promise<number> {
   const at = reach(line);
+  requireData(at.location);
   const damage: string[] = [];
   const { remote } = await import('../admin/client.js');
   if ((await remote(dataFolder(at.location))) === undefined) {

@@ -88,8 +88,13 @@ export class AccountStore {
     }));
   }
 
-  async changeKeys(name: string, keys: Account['keys']): Promise<void> {
-    await this.#change(name, (stored) => ({ ...exists(stored, name), keys }));
+  /** The other key stays, whatever it is by then. */
+  async changeKey(name: string, which: 1 | 2, key: string): Promise<void> {
+    await this.#change(name, (stored) => {
+      const old = exists(stored, name);
+      const [first, second] = old.keys;
+      return { ...old, keys: which === 2 ? [first, key] : second === undefined ? [key] : [key, second] };
+    });
   }
 
   async changeSettings(
