@@ -12,7 +12,7 @@ import { collectionsTarget, levelBeside, lmdbBeside, type Target } from './colle
 import { clientCounts } from './engine/commits.js';
 import type { Bench, Size } from './main.js';
 
-const rounds = { small: 1, full: 5 } as const;
+const rounds = { small: 1, full: 3 } as const;
 /** Transactions in a round, by the number of clients. */
 const transactions = {
   small: { 1: 20, 16: 100, 128: 500 },

@@ -35,9 +35,11 @@ export async function fillAccounts(folder: string, keys: number): Promise<Filled
     cacheSize: 32 * 1024 * 1024,
     writeBufferSize: 8 * 1024 * 1024,
   });
+  let durable: Promise<void> = Promise.resolve();
   for (let from = 0; from < keys; from += 500) {
     const numbers = Array.from({ length: Math.min(500, keys - from) }, (_, index) => from + index);
-    await filling.transaction(async (tx) => {
+    await durable; // of the one before: the disk works while the next one is made
+    durable = filling.transaction(async (tx) => {
       for (const number of numbers) await filled.set(tx, keyOf(number), accountOf(keyOf(number), number));
     });
     await level.batch(
@@ -48,6 +50,7 @@ export async function fillAccounts(folder: string, keys: number): Promise<Filled
       })),
     );
   }
+  await durable;
   await filling.close();
   await level.close();
   await level.open();

@@ -1,12 +1,12 @@
-// The scenarios of the specification about crashes, in its own words: D26, Q18, C10, S16 and R1 to R10. (R2 and
-// R6 need a process that is killed through collections, a test still to be written.) A crash is what the disk has at that moment.
+// The scenarios of the specification about crashes, in its own words: D26, Q18, C10, S16 and R1 to R10; R2 and R6,
+// which need a process that is killed, are in test/crash. A crash is what the disk has at that moment.
 
 import assert from 'node:assert/strict';
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { seededRandom } from '../base/random.js';
-import { InvalidDataError, OutcomeUnknownError, StateManager } from './index.js';
+import { InvalidDataError, OutcomeUnknownError, StateManager, TransactionFaultedError } from './index.js';
 import { all, crashCopy, stalled, temporary, waits } from './scenario.suite.js';
 
 async function given(t: TestContext) {
@@ -280,6 +280,26 @@ test('nobody is told before the disk has it: a read, a count, an empty answer, a
     'the list': 4,
   });
   await Promise.all(unsettled);
+  await state.close();
+});
+
+test('nobody is told before the disk has it: one by hand that the system has ended, too', async () => {
+  const { state, disk } = await stalled({ maxValueBytes: 100 });
+  const d = await state.dictionary<string, unknown>('d');
+  disk.stall();
+  const written = state.transaction((tx) => d.set(tx, 'k', 2));
+  await waits(written);
+  const byHand = async () => {
+    await using tx = state.begin();
+    const value = await d.get(tx, 'k');
+    await assert.rejects(d.set(tx, 'large', 'x'.repeat(200)), TransactionFaultedError);
+    return value;
+  };
+  const told = byHand();
+  await waits(told);
+  disk.go();
+  assert.equal(await told, 2);
+  await written;
   await state.close();
 });
 

@@ -79,6 +79,8 @@ export class Transaction implements AsyncDisposable {
   #now: number | undefined;
   #version: Version | undefined;
   #isOrdered = false;
+  /** Whether something that it wrote or has seen was lost, and it was told so. */
+  #isLost = false;
   /** Whether `commit()` was called, and may be queued behind other calls. */
   #asked = false;
   #wait: Wait | undefined;
@@ -165,7 +167,8 @@ export class Transaction implements AsyncDisposable {
   /** Aborts it if it is still active; waits for a commit under way. A second time it does nothing. */
   async dispose(): Promise<void> {
     await this.endNow();
-    if (this.#status === 'aborted') await this.settled();
+    const isTold = this.#status === 'aborted' || (this.#status === 'faulted' && !this.#isLost);
+    if (isTold) await this.settled();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -350,6 +353,7 @@ export class Transaction implements AsyncDisposable {
     const lost = this.kernel.engine.settled(this.#seen);
     if (lost === undefined) return;
     lost.catch(() => {});
+    this.#isLost = true;
     this.fault('it had seen what was lost when a write to disk failed', seenLost());
   }
 
@@ -419,6 +423,7 @@ export class Transaction implements AsyncDisposable {
 
   #lost(error: unknown): never {
     this.#reason = 'its outcome is unknown';
+    this.#isLost = true;
     this.#fault = translate(error);
     this.#tell('lost');
     if (this.#status === 'committing') this.#end('faulted');

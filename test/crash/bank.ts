@@ -9,8 +9,22 @@ export interface Account {
   readonly changes: number;
 }
 
+/** Of the last transfer from an account that wrote some. */
+export interface Bulk {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const bulkBytes = 256 * 1024;
+
+export function bulkOf(name: string): Bulk {
+  return { name, bytes: new Uint8Array(Buffer.alloc(bulkBytes, name)) };
+}
+
 export interface Bank {
   readonly accounts: Dictionary<string, Account>;
+  /** So much for each account that the store writes its tables anew while it is killed. */
+  readonly bulk: Dictionary<string, Bulk>;
   readonly journal: Dictionary<string, { readonly from: string; readonly to: string }>;
   readonly counters: Counters<string>;
   readonly work: Queue<string>;
@@ -33,6 +47,7 @@ const tokens = 200;
 export async function openBank(state: StateManager, run: string): Promise<Bank> {
   const bank: Bank = {
     accounts: await state.dictionary('accounts'),
+    bulk: await state.dictionary('bulk'),
     journal: await state.dictionary('journal'),
     counters: await state.counters('counters'),
     work: await state.queue('work'),

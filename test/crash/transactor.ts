@@ -1,8 +1,9 @@
 // Runs transactions over several collections until it is killed, and tells on the standard output what it was told
 // itself, each as a fact that stays true whatever happens later:
 //
-//   node transactor.js FOLDER RUN
+//   node transactor.js FOLDER RUN [bulky]
 //
+//   opening              the store is about to be opened
 //   done NAME            the transaction of this name is committed
 //   changes KEY N        the account was changed N times, at least
 //   rows N               there are N rows in the journal, at least
@@ -29,11 +30,12 @@ import {
   StateManager,
   type Transaction,
 } from '#src/collections/index.js';
-import { accountKeys, type Bank, limitOf, openBank, openingBalance } from './bank.js';
+import { accountKeys, type Bank, bulkOf, limitOf, openBank, openingBalance } from './bank.js';
 
-const [folder = '', run = '0'] = process.argv.slice(2);
+const [folder = '', run = '0', bulky] = process.argv.slice(2);
 const random = seededRandom(Number(run) + 1);
 const pick = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T;
+tell('opening');
 const state = await StateManager.open({ location: folder });
 const bank = await openBank(state, run);
 let latest = '';
@@ -85,6 +87,7 @@ async function transfer(name: string): Promise<void> {
       }
       await bank.journal.add(tx, name, { from, to });
       await bank.counters.add(tx, 'transfers', 1);
+      if (bulky !== undefined) await bank.bulk.set(tx, from, bulkOf(name));
       await bank.work.enqueue(tx, name);
       await bank.fast.enqueue(tx, name);
     },
