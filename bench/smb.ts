@@ -5,11 +5,12 @@
 //   files     small ones: created, written and closed; opened, read and closed; deleted; by one client and by 8 at a time
 //   smbclient puts and gets one large file; starting it and logging on is part of the time
 //
-// Both servers in turns, the best of each. Samba's answers a CLOSE before anything is on disk; ours when it is. So small
+// Both servers in turns, the best of each: how much in a second, and, as a busy machine spoils that, how much processor
+// time the server took for one of them. Samba's answers a CLOSE before anything is on disk; ours when it is. So small
 // files are also measured with Samba told to sync each write (`sync always`), which promises no more than ours.
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,13 +27,13 @@ const mib = 2 ** 20;
 const largeBytes: Record<Size, number> = { small: mib, full: 128 * mib };
 const fileBytes: Record<Size, number> = { small: mib, full: 32 * mib };
 const smallFiles: Record<Size, number> = { small: 5, full: 100 };
-const rounds: Record<Size, number> = { small: 1, full: 3 };
+const rounds: Record<Size, number> = { small: 1, full: 2 };
 const blockSizes = [4096, 65_536, mib];
 const mostBlocks = 512;
 const underWay = 8;
 
-/** What was done how often in a second; bytes are counted in MiB. */
-type Rates = Map<string, number>;
+/** What was done how often in a second, bytes counted in MiB, and how many milliseconds of the processor one took. */
+type Rates = Map<string, { readonly perSecond: number; readonly cpuMs: number }>;
 
 /** Ourselves, with a share `bench`. */
 export async function startOurs(): Promise<SmbTarget> {
@@ -46,16 +47,51 @@ export async function startOurs(): Promise<SmbTarget> {
   const dispose = () => server[Symbol.asyncDispose]();
   return {
     name: 'Lazuli',
+    pid: server.pid,
     port: server.ports.smb,
     login: `${name}%${keys[0]}`,
     [Symbol.asyncDispose]: dispose,
   };
 }
 
-async function seconds(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return (performance.now() - begun) / 1000;
+interface Work {
+  readonly name: string;
+  /** Operations, and in what the rate is counted. */
+  readonly count: number;
+  readonly amount: number;
+}
+
+async function measure(
+  target: SmbTarget,
+  rates: Rates,
+  work: Work,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  const [begun, used] = [performance.now(), cpuMs(target.pid)];
+  await run();
+  const perSecond = work.amount / ((performance.now() - begun) / 1000);
+  rates.set(work.name, { perSecond, cpuMs: (cpuMs(target.pid) - used) / work.count });
+}
+
+const msPerTick = 10;
+
+/** What a server has used so far, and its children: Samba's has one for each connection. Linux alone tells. */
+function cpuMs(pid: number): number {
+  if (!existsSync('/proc/self/stat')) return Number.NaN;
+  let ticks = 0;
+  for (const name of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [, parent = 0, ...rest] = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = rest.slice(9);
+      if (Number(name) === pid) ticks += user + system + endedUser + endedSystem;
+      else if (parent === pid) ticks += user + system;
+    } catch {} // It has ended meanwhile.
+  }
+  return ticks * msPerTick;
 }
 
 /** So many at a time, until all are done. */
@@ -84,16 +120,18 @@ async function measureBlocks(target: SmbTarget, size: Size, rates: Rates): Promi
     };
     for (const [order, place] of Object.entries(places)) {
       const at = (index: number) => place(index) * block;
-      const note = (what: string, time: number) =>
-        rates.set(`${what} ${sizeName(block)} ${order}`, (count * block) / mib / time);
+      const work = (what: string) => {
+        const name = `${what} ${sizeName(block)} ${order}`;
+        return { name, count, amount: (count * block) / mib };
+      };
       const write = () => each(count, underWay, (index) => client.write(file, at(index), data));
-      note('write', await seconds(() => write().then(() => client.flush(file))));
+      await measure(target, rates, work('write'), () => write().then(() => client.flush(file)));
       const read = async (index: number) => {
         const found = await client.read(file, at(index), block);
         if (found.length !== block) throw new Error(`read ${found.length} of ${block} bytes`);
         sum = (sum + (found[0] ?? 0)) % 65_521;
       };
-      note('read', await seconds(() => each(count, underWay, read)));
+      await measure(target, rates, work('read'), () => each(count, underWay, read));
     }
   }
   await client.close(file);
@@ -109,8 +147,9 @@ async function measureFiles(target: SmbTarget, size: Size, clients: number, rate
   const all = async (what: string, work: (client: LoadClient, name: string) => Promise<void>) => {
     const run = ([number, client]: [number, LoadClient]) =>
       each(count, 1, (index) => work(client, `small${number}-${index}`));
-    const time = await seconds(() => Promise.all([...opened.entries()].map(run)));
-    rates.set(`${what}, ${clients} at a time`, (count * clients) / time);
+    const name = `${what}, ${clients} at a time`;
+    const done = { name, count: count * clients, amount: count * clients };
+    await measure(target, rates, done, () => Promise.all([...opened.entries()].map(run)));
   };
   await all('put files', async (client, name) => {
     const file = await client.create(name, 'overwriteIf');
@@ -132,9 +171,10 @@ async function measureSmbclient(target: SmbTarget, cwd: string, size: Size, rate
     const options = ['-p', String(port), '-U', login, '--client-protection=sign', '-c', commands];
     return promisify(execFile)(smbclient, ['//127.0.0.1/bench', ...options], { cwd, maxBuffer: 1 << 26 });
   };
-  const note = (what: string, time: number) => rates.set(`smbclient ${what}`, largeBytes[size] / mib / time);
-  note('put', await seconds(() => run('put large copy')));
-  note('get', await seconds(() => run('get copy back')));
+  const amount = largeBytes[size] / mib;
+  const work = (what: string) => ({ name: `smbclient ${what}`, count: amount, amount });
+  await measure(target, rates, work('put'), () => run('put large copy'));
+  await measure(target, rates, work('get'), () => run('get copy back'));
   await run('del copy');
 }
 
@@ -165,7 +205,15 @@ export const smbBench: Bench = async (size, print) => {
 };
 
 function better(before: Rates | undefined, now: Rates): Rates {
-  return new Map([...now].map(([name, rate]) => [name, Math.max(rate, before?.get(name) ?? 0)]));
+  const best = ([name, { perSecond, cpuMs }]: [string, { perSecond: number; cpuMs: number }]) => {
+    const known = before?.get(name);
+    const rate = {
+      perSecond: Math.max(perSecond, known?.perSecond ?? 0),
+      cpuMs: Math.min(cpuMs, known?.cpuMs ?? Number.POSITIVE_INFINITY),
+    };
+    return [name, rate] as const;
+  };
+  return new Map([...now].map(best));
 }
 
 function told(
@@ -174,14 +222,16 @@ function told(
   theirs: SmbTarget | undefined,
   synced: SmbTarget | undefined,
 ): string[] {
-  return [...(best.get(ours) ?? [])].map(([name, rate]) => {
+  return [...(best.get(ours) ?? [])].map(([name, { perSecond, cpuMs }]) => {
     const unit = name.includes('files') ? 'files/s' : 'MiB/s';
     const beside = (target: SmbTarget | undefined, label: string) => {
       const other = target && best.get(target)?.get(name);
-      return other === undefined ? '' : `, ${label} ${show(other)}: ${(rate / other).toFixed(2)} x`;
+      if (other === undefined) return '';
+      const ratio = (perSecond / other.perSecond).toFixed(2);
+      return `, ${label} ${show(other.perSecond)} (${other.cpuMs.toFixed(2)} ms): ${ratio} x`;
     };
     const others = beside(theirs, 'smbd') + beside(synced, 'smbd that syncs');
-    return `${name.padEnd(28)} Lazuli ${show(rate)} ${unit}${others}`;
+    return `${name.padEnd(28)} Lazuli ${show(perSecond)} ${unit} (${cpuMs.toFixed(2)} ms)${others}`;
   });
 }
 

@@ -85,6 +85,7 @@ export function memoryOf(pid: number): { residentMb: number; anonymousMb: number
 
 export interface SmbTarget extends AsyncDisposable {
   readonly name: string;
+  readonly pid: number;
   readonly port: number;
   readonly login: string;
 }
@@ -124,7 +125,8 @@ export async function startSmbd(shareSettings: readonly string[] = []): Promise<
   const child = spawn(smbd, ['-s', conf, '-F', '--no-process-group'], { stdio: 'ignore' });
   await listens(port);
   const { name, ...rest } = target('smbd', child, { blob: 0, queue: 0, table: 0 }, folder, 0);
-  return { name, port, login: 'root%secret', [Symbol.asyncDispose]: rest[Symbol.asyncDispose] };
+  const { pid } = rest;
+  return { name, pid, port, login: 'root%secret', [Symbol.asyncDispose]: rest[Symbol.asyncDispose] };
 }
 
 async function listens(port: number): Promise<void> {

@@ -63,6 +63,7 @@ export class Durables {
     const { durability, handle } = open;
     const cache = server.opens.cacheOf(open.id);
     if (!durability || !cache || cache.breaking || !(cache.state & caching.handle)) return false;
+    if (this.#waiting.size >= server.limits.durables) return false;
     const end = () => this.#end(server, open);
     const stop = server.schedule(durability.timeoutMs, end);
     session.opens.delete(open.id);

@@ -12,6 +12,8 @@ export interface SmbLimits {
   readonly opensPerSession: number;
   readonly inFlightBytes: number;
   readonly waitsPerConnection: number;
+  /** Durable handles that wait for their clients, of all. */
+  readonly durables: number;
 }
 
 export const smbLimits: SmbLimits = {
@@ -25,4 +27,5 @@ export const smbLimits: SmbLimits = {
   opensPerSession: 65_536,
   inFlightBytes: 64 * 1024 * 1024,
   waitsPerConnection: 512,
+  durables: 16_384,
 };

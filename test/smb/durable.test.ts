@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { share } from '#src/services/file/access.js';
+import type { SmbLimits } from '#src/smb/limits.js';
 import { durableReconnectV1, durableReconnectV2, durableRequestV2 } from '#src/smb/wire/create-contexts.js';
 import { gives } from '../support/server.js';
 import { sideBySide } from '../support/side-by-side.js';
@@ -25,14 +26,14 @@ function backFor({ fileId }: SmbHandle): [string, Buffer] {
 const durable = { disposition: 'openIf', oplock: 'batch', contexts: [first] } as const;
 
 /** Time passes only when it is told to. */
-async function given(t: TestContext) {
+async function given(t: TestContext, limits: Partial<SmbLimits> = {}) {
   const timers = new Set<{ ms: number; run: () => void }>();
   const schedule = (ms: number, run: () => void) => {
     const timer = { ms, run };
     timers.add(timer);
     return () => void timers.delete(timer);
   };
-  const smb = await startSmb({ schedule, settings: { signingRequired: false } });
+  const smb = await startSmb({ schedule, limits, settings: { signingRequired: false } });
   t.after(async () => {
     await smb.close();
     assert.deepEqual(smb.bugs, []);
@@ -157,4 +158,13 @@ test('List Handles tells when a handle was given back', async (t) => {
   assert.equal(after.opened, opened);
   assert.match(after.reconnected ?? '', / GMT$/);
   await back.close();
+});
+
+test('no more wait than the server has room for: the rest are closed', async (t) => {
+  const { smb } = await given(t, { durables: 2 });
+  const client = await connectSmb(smb.port);
+  for (const name of ['a', 'b', 'c']) await openSmb(client, name, durable);
+  await lose(client, smb);
+  await eventually(() => smb.opens.counters.handles === 2);
+  assert.equal(smb.server.counters.durables, 2);
 });
