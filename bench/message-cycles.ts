@@ -9,7 +9,7 @@ import type { Target } from './targets.js';
 
 const scales = {
   small: { rounds: 1, messages: 20, connections: [4] },
-  full: { rounds: 3, messages: 1000, connections: [1, 16, 64] },
+  full: { rounds: 3, messages: 400, connections: [1, 16, 64] },
 } as const;
 
 type Message = Pick<MessageLoad, 'path' | 'sas' | 'body'>;
