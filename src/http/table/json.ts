@@ -90,7 +90,8 @@ function entityMembers(
 ): string {
   const full = context.level === 'fullmetadata';
   const path = full ? entityPath(table, entity) : '';
-  const links = linkMembers(table, path, entityEtag(entity.stamp), context);
+  const links =
+    context.level === 'nometadata' ? '' : linkMembers(table, path, entityEtag(entity.stamp), context);
   const members =
     names === undefined ? allMembers(entity, context.level) : chosenMembers(entity, names, context.level);
   return links + members;
