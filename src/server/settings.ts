@@ -125,7 +125,7 @@ function readBytes(option: string, path: string): Buffer {
 }
 
 /** Those of the environment, and those of the file. None: the store's own, or the development account. */
-function readAccounts(values: Values, environment: Environment): Account[] {
+export function readAccounts(values: Values, environment: Environment): Account[] {
   const named = environment['AZURITE_ACCOUNTS'];
   const accounts = named === undefined ? [] : parseAzuriteAccounts(named);
   for (const { name, keys, settings = {} } of values.file.accounts ?? []) {

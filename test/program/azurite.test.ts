@@ -1,7 +1,7 @@
 // A workspace that Azurite 3.37 has written (test/fixtures/azurite), taken over: everything a client can ask for.
 
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TableClient } from '@azure/data-tables';
@@ -92,4 +92,19 @@ test('blobs, queues and tables of Azurite, with their times, blocks and snapshot
   assert.deepEqual(ada['id'], { type: 'Guid', value: '0b4b5e8e-8f6b-4f0c-9d0e-0123456789ab' });
   assert.deepEqual([...(ada['raw'] as Uint8Array)], [1, 2, 3]);
   assert.equal((await table.getEntity<{ name: string }>('math', "em'my")).name, 'Emmy');
+});
+
+test('accounts in AZURITE_ACCOUNTS keep their keys, also where no server runs', async (t) => {
+  const location = temporaryFolder(t);
+  cpSync(fixture, location, { recursive: true });
+  for (const name of ['blob', 'queue', 'table']) {
+    const path = join(location, `__azurite_db_${name}__.json`);
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('devstoreaccount1', 'mine'));
+  }
+  const env = { AZURITE_ACCOUNTS: 'mine:YQ==' };
+  const imported = await run(['import-azurite', '-l', location, '--json'], { env });
+  assert.equal(imported.code, 0, imported.stderr);
+  assert.doesNotMatch(imported.stdout, /new keys/);
+  const told = await run(['connection-string', 'mine', '-l', location]);
+  assert.match(told.stdout, /AccountName=mine;AccountKey=YQ==;/);
 });

@@ -3,6 +3,7 @@
 
 import http from 'node:http';
 import { hasCode } from '../../base/files.js';
+import type { Account } from '../../services/common/accounts.js';
 import { UsageError } from '../command-line.js';
 import { type DataFolder, dataFolder, socketPath } from '../data-folder.js';
 import { Faults } from '../faults.js';
@@ -20,9 +21,10 @@ export interface AdminClient extends AsyncDisposable {
   ): Promise<unknown>;
 }
 
-export async function connect(location: string): Promise<AdminClient> {
+/** `accounts`: those that a folder is to have which no server has open, as at a start. */
+export async function connect(location: string, accounts: readonly Account[] = []): Promise<AdminClient> {
   const folder = dataFolder(location);
-  return (await remote(folder)) ?? (await local(location));
+  return (await remote(folder)) ?? (await local(location, accounts));
 }
 
 /** Nothing if no server runs. */
@@ -44,8 +46,8 @@ export async function remote(folder: DataFolder): Promise<AdminClient | undefine
   };
 }
 
-async function local(location: string): Promise<AdminClient> {
-  const store = await openStore({ data: { location }, accounts: [] });
+async function local(location: string, accounts: readonly Account[]): Promise<AdminClient> {
+  const store = await openStore({ data: { location }, accounts });
   const parts = { store, metrics: new Metrics(), faults: new Faults(), urls: {}, testing: false };
   return {
     isRemote: false,

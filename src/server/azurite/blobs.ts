@@ -13,11 +13,14 @@ import {
   type ContainerKey,
   type ContentHeaders,
   findPlace,
+  type KeptKey,
 } from '../../services/blob/model.js';
 import { writeKept, writeRow } from '../../services/blob/rows.js';
 import { indexTags } from '../../services/blob/tag-index.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import type { Body } from '../../services/common/body.js';
+import { within } from '../../services/common/store.js';
+import { UsageError } from '../command-line.js';
 import { opened } from '../services.js';
 import { type Import, policiesOf, stampOf } from './import.js';
 import type { AzuriteBlob, AzuriteContainer, Chunk } from './workspace.js';
@@ -38,17 +41,39 @@ export async function importBlobs(run: Import): Promise<void> {
       );
       continue;
     }
-    await importBlob(store, run, blob);
-    run.count(blob.snapshot === '' ? 'blobs' : 'snapshots');
+    await unlessMissing(run, `blob ${blob.containerName}/${blob.name}`, async () => {
+      if (await importBlob(store, run, blob)) run.count(blob.snapshot === '' ? 'blobs' : 'snapshots');
+      if (isLeased(blob.properties))
+        run.note(`the lease of blob ${blob.containerName}/${blob.name} was left out`);
+    });
   }
   for (const block of run.workspace.blocks) {
-    if (!taken.has(pathOf(block.accountName, block.containerName))) continue;
-    using body = await receive(store, run, block.persistency);
-    await putBlock(store, [block.accountName, block.containerName], block.blobName, block.name, body, {
-      leaseId: undefined,
+    const { accountName, containerName, blobName, name } = block;
+    if (!taken.has(pathOf(accountName, containerName))) continue;
+    await unlessMissing(run, `block ${name} of blob ${containerName}/${blobName}`, async () => {
+      using body = await receive(store, run, block.persistency);
+      await putBlock(store, [accountName, containerName], blobName, name, body, { leaseId: undefined });
+      run.count('uncommitted blocks');
     });
-    run.count('uncommitted blocks');
   }
+  for (const { accountName, name } of run.workspace.containers) {
+    await run.underWay.finish(['container', accountName, name]);
+  }
+}
+
+/** What has lost its bytes is left out, and told. */
+async function unlessMissing(run: Import, what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    run.note(`${what} was left out: ${error.message}`);
+  }
+}
+
+/** For ever: another one ends by itself. */
+function isLeased({ leaseState, leaseDuration }: AzuriteBlob['properties'] | AzuriteContainer['properties']) {
+  return leaseState === 'leased' && leaseDuration === 'infinite';
 }
 
 function pathOf(account: string, name: string): string {
@@ -58,6 +83,7 @@ function pathOf(account: string, name: string): string {
 /** False where there is one of that name already. */
 async function importContainer(store: BlobStore, run: Import, container: AzuriteContainer): Promise<boolean> {
   const key: ContainerKey = [container.accountName, container.name];
+  if ((await run.underWay.done(['container', ...key])) !== undefined) return true;
   if (await store.run((tx) => store.containers.has(tx, key, { lock: 'none' }))) {
     run.note(`container ${pathOf(...key)} is here already and was left alone`);
     return false;
@@ -65,8 +91,10 @@ async function importContainer(store: BlobStore, run: Import, container: Azurite
   const access = container.properties.publicAccess;
   const publicAccess = access === 'blob' || access === 'container' ? access : 'none';
   const policies = checkPolicies(policiesOf(container.containerAcl), 'container');
-  await createContainer(store, key, { metadata: Object.entries(container.metadata ?? {}), publicAccess });
+  const metadata = Object.entries(container.metadata ?? {});
   await store.run(async (tx) => {
+    await createContainer(within(store, tx), key, { metadata, publicAccess });
+    await run.underWay.note(tx, ['container', ...key], 0);
     const { id } = (await store.containers.get(tx, key, { lock: 'update' })) ?? {};
     assert(id !== undefined, 'the container was just made');
     const made = await store.properties.get(tx, id, { lock: 'update' });
@@ -78,6 +106,7 @@ async function importContainer(store: BlobStore, run: Import, container: Azurite
     });
   });
   run.count('containers');
+  if (isLeased(container.properties)) run.note(`the lease of container ${pathOf(...key)} was left out`);
   return true;
 }
 
@@ -88,21 +117,26 @@ interface Part {
   readonly body: Body;
 }
 
-async function importBlob(store: BlobStore, run: Import, blob: AzuriteBlob): Promise<void> {
+/** False where there is one of that name already: an import that was cut off has brought it. */
+async function importBlob(store: BlobStore, run: Import, blob: AzuriteBlob): Promise<boolean> {
   const parts: Part[] = [];
   try {
     for (const { name = '', start = 0, persistency } of chunksOf(blob)) {
       parts.push({ name, start, body: await receive(store, run, persistency) });
     }
-    await store.run(async (tx) => {
+    return await store.run(async (tx) => {
       const place = await findPlace(store, tx, [blob.accountName, blob.containerName], blob.name);
-      const record = await makeRecord(store, tx, blob, parts);
       if (blob.snapshot !== '') {
-        await writeKept(store, tx, 'snapshot', [...place.key, stampOf(blob.snapshot)], undefined, record);
-        return;
+        const key: KeptKey = [...place.key, stampOf(blob.snapshot)];
+        if (await store.snapshots.has(tx, key, { lock: 'update' })) return false;
+        await writeKept(store, tx, 'snapshot', key, undefined, await makeRecord(store, tx, blob, parts));
+        return true;
       }
+      if (await store.blobs.has(tx, place.key, { lock: 'update' })) return false;
+      const record = await makeRecord(store, tx, blob, parts);
       await writeRow(store, tx, place.key, undefined, record);
       await indexTags(store, tx, place, undefined, record.tags);
+      return true;
     });
   } finally {
     for (const { body } of parts) body[Symbol.dispose]();

@@ -3,6 +3,7 @@
 import { readInsert } from '../../http/table/entity-reader.js';
 import { checkPolicies } from '../../services/common/access-policy.js';
 import { orThrow } from '../../services/common/errors.js';
+import { within } from '../../services/common/store.js';
 import { checkEntity, type EntityInput } from '../../services/table/entity.js';
 import { storeEntity } from '../../services/table/indexes.js';
 import { findTable, rowKeyOf, type TableStore, tableKey } from '../../services/table/model.js';
@@ -17,14 +18,23 @@ export async function importTables(run: Import): Promise<void> {
   const { store } = await opened(run.store, 'table');
   for (const table of run.workspace.tables) {
     const key = tableKey(table.account, table.table);
-    if (await store.run((tx) => store.tables.has(tx, key, { lock: 'none' }))) {
-      run.note(`table ${table.account}/${table.table} is here already and was left alone`);
-      continue;
+    const place = ['table', table.account, table.table] as const;
+    if ((await run.underWay.done(place)) === undefined) {
+      if (await store.run((tx) => store.tables.has(tx, key, { lock: 'none' }))) {
+        run.note(`table ${table.account}/${table.table} is here already and was left alone`);
+        continue;
+      }
+      const policies = checkPolicies(policiesOf(table.tableAcl), 'table');
+      await store.run(async (tx) => {
+        const inside = within(store, tx);
+        await createTable(inside, table.account, table.table);
+        await setPolicies(inside, table.account, table.table, policies);
+        await run.underWay.note(tx, place, 0);
+      });
+      run.count('tables');
     }
-    await createTable(store, table.account, table.table);
-    await setPolicies(store, table.account, table.table, checkPolicies(policiesOf(table.tableAcl), 'table'));
-    run.count('tables');
     await importEntities(store, run, table);
+    await run.underWay.finish(place);
   }
 }
 
@@ -39,15 +49,19 @@ async function importEntities(store: TableStore, run: Import, table: AzuriteTabl
       );
       return [];
     });
-    await store.run(async (tx) => {
+    const made = await store.run(async (tx) => {
+      let count = 0;
       const entry = await findTable(store, tx, tableKey(table.account, table.table));
       for (const { input, stamp } of batch) {
         const row = rowKeyOf(entry.id, input);
-        const before = await store.entities.get(tx, row, { lock: 'update' });
-        await storeEntity(store, tx, entry, row, before, { stamp, properties: input.properties });
+        // One that is there came with an import that was cut off, or was written since.
+        if (await store.entities.has(tx, row, { lock: 'update' })) continue;
+        await storeEntity(store, tx, entry, row, undefined, { stamp, properties: input.properties });
+        count++;
       }
+      return count;
     });
-    for (const _ of batch) run.count('entities');
+    for (let one = 0; one < made; one++) run.count('entities');
   }
 }
 

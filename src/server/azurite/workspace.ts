@@ -24,11 +24,16 @@ export interface AzuritePolicy {
   readonly accessPolicy?: { readonly start?: string; readonly expiry?: string; readonly permission?: string };
 }
 
+interface AzuriteLease {
+  readonly leaseState?: string;
+  readonly leaseDuration?: string;
+}
+
 export interface AzuriteContainer {
   readonly accountName: string;
   readonly name: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  readonly properties: { readonly lastModified: string; readonly publicAccess?: string };
+  readonly properties: { readonly lastModified: string; readonly publicAccess?: string } & AzuriteLease;
   readonly containerAcl?: readonly AzuritePolicy[];
 }
 
@@ -67,7 +72,7 @@ export interface AzuriteBlob {
     readonly accessTierInferred?: boolean;
     readonly isSealed?: boolean;
     readonly blobSequenceNumber?: number;
-  };
+  } & AzuriteLease;
   /** Of a blob that was put at once. */
   readonly persistency?: Chunk;
   readonly committedBlocksInOrder?: readonly Pick<AzuriteBlock, 'name' | 'persistency'>[];
@@ -137,7 +142,9 @@ export class Workspace {
     for (const name of ['blob', 'blob_extent', 'queue', 'queue_extent', 'table']) {
       const path = join(folder, `__azurite_db_${name}__.json`);
       try {
-        databases.set(name, JSON.parse(await readFile(path, 'utf8')) as Loki);
+        const database = JSON.parse(await readFile(path, 'utf8')) as Partial<Loki> | null;
+        if (!Array.isArray(database?.collections)) throw new UsageError('it has no collections');
+        databases.set(name, database as Loki);
       } catch (error) {
         if (hasCode(error, 'ENOENT')) continue;
         throw new UsageError(`${path} cannot be read: ${(error as Error).message}. Stop Azurite first.`);
@@ -175,17 +182,37 @@ export class Workspace {
     return this.#rows('table', `${account}$${table}`);
   }
 
+  /** Accounts for which Set Service Properties was called, with the service. */
+  get serviceProperties(): readonly (readonly [service: string, account: string])[] {
+    return ['blob', 'queue', 'table'].flatMap((service) =>
+      this.#rows<{ accountName: string }>(service, '$SERVICES_COLLECTION$').map(
+        ({ accountName }) => [service, accountName] as const,
+      ),
+    );
+  }
+
   /** The accounts that anything belongs to. */
   get accounts(): readonly string[] {
     const named = [...this.containers, ...this.queues].map(({ accountName }) => accountName);
     return [...new Set([...named, ...this.tables.map(({ account }) => account)])].sort();
   }
 
-  read({ id, offset, count }: Chunk): AsyncIterable<Buffer> {
-    if (count === 0) return none();
+  /** Bytes that are not there, or not all, are a `UsageError`. */
+  async *read({ id, offset, count }: Chunk): AsyncGenerator<Buffer> {
+    if (count === 0) return;
     const path = this.#paths.get(id);
-    if (path === undefined) throw new UsageError(`the bytes ${id} are not in ${this.#folder}`);
-    return createReadStream(path, { start: offset, end: offset + count - 1 });
+    if (path === undefined) throw new UsageError(`its bytes ${id} are not in ${this.#folder}`);
+    let left = count;
+    try {
+      for await (const chunk of createReadStream(path, { start: offset, end: offset + count - 1 })) {
+        left -= chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT', 'EACCES', 'EIO')) throw error;
+      throw new UsageError(`its bytes cannot be read: ${(error as Error).message}`);
+    }
+    if (left > 0) throw new UsageError(`${left} of its bytes are missing at the end of ${path}`);
   }
 
   async readText(chunk: Chunk): Promise<string> {
@@ -199,5 +226,3 @@ export class Workspace {
     return (found?.data ?? []) as readonly Row[];
   }
 }
-
-async function* none(): AsyncGenerator<Buffer> {}

@@ -6,6 +6,7 @@ import { type AdminClient, connect } from '../admin/client.js';
 import { type CommandLine, UsageError } from '../command-line.js';
 import { defaultLocation } from '../config.js';
 import { dataFolder } from '../data-folder.js';
+import { readAccounts } from '../settings.js';
 import { Terminal } from '../terminal.js';
 import { Values } from '../values.js';
 
@@ -35,10 +36,11 @@ export function reach({ given }: CommandLine): Reach {
 
 /** The server that runs on this data, or the data itself. */
 export async function client(
-  { location }: Reach,
+  { location, values }: Reach,
   missing: 'refuse' | 'make' = 'refuse',
 ): Promise<AdminClient> {
-  if (missing === 'refuse') requireData(location);
+  if (missing === 'make') return connect(location, readAccounts(values, process.env));
+  requireData(location);
   return connect(location);
 }
 
