@@ -4,7 +4,13 @@
 import { crc64Bytes } from '../../base/crc64.js';
 import { receiveEncrypted } from '../../services/blob/encryption.js';
 import type { BlobService } from '../../services/blob/service.js';
-import { type Body, BodyLengthError, type BodyOptions, inlineBytes } from '../../services/common/body.js';
+import {
+  type Body,
+  BodyLengthError,
+  type BodyOptions,
+  inlineBody,
+  inlineBytes,
+} from '../../services/common/body.js';
 import { StorageError } from '../../services/common/errors.js';
 import type { Call } from '../call.js';
 import { type Checksums, expectedChecksums, expectedSourceChecksums, verifyChecksums } from '../checksums.js';
@@ -44,7 +50,7 @@ export async function receiveBody(
   const key = customerKeyOf(call);
   const receive = async (wants: BodyOptions) => {
     if (key !== undefined && length > 0) return exact(receiveEncrypted(store, call.body, length, wants, key));
-    if (length <= inlineBytes) return store.contents.store(await call.body.readAll(inlineBytes), wants);
+    if (length <= inlineBytes) return inlineBody(await call.body.readAll(inlineBytes), wants);
     return exact(store.contents.receive(call.body, length, wants));
   };
   return verified(call, expectedChecksums(call), options, receive);

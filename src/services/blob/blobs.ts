@@ -119,7 +119,7 @@ function createBlob(
     const place = await findPlace(store, tx, container, name);
     const found = await lockBlob(store, tx, place);
     const lease = admitCreate(found, guards, tx.now);
-    await checkTypeChange(store, tx, place.key, found, type);
+    if (found !== undefined) await checkTypeChange(store, tx, place.key, found, type);
     const made = withLease(makeBlob(tx, found, type, fresh, await make(tx)), lease);
     return replaceBlob(store, tx, place, found, await withExpiry(store, tx, place, made, fresh.expiry));
   });

@@ -42,8 +42,9 @@ export async function replaceBlob(
   const blob = keepsVersions(store, place) ? { ...next, version: next.stamp } : next;
   const refusal = judgeTier(blob, isPremium(store, place.container));
   if (refusal !== undefined) throw new StorageError(refusal);
-  await leaveBehind(store, tx, place, found, 'replaced');
-  await indexTags(store, tx, place, committed(found)?.tags, blob.tags);
+  if (found !== undefined) await leaveBehind(store, tx, place, found, 'replaced');
+  const tags = committed(found)?.tags;
+  if (tags ?? blob.tags) await indexTags(store, tx, place, tags, blob.tags);
   await writeRow(store, tx, place.key, found, blob);
   return blob;
 }
