@@ -78,12 +78,15 @@ class Run {
   /** At the end: which appends are there, in which order. */
   async readAll(): Promise<void> {
     const began = ++this.#time;
-    const operations: ListOperation[] = [];
-    await this.#state.transaction(async (tx) => {
+    const work = async (tx: Transaction): Promise<ListOperation[]> => {
+      const operations: ListOperation[] = [];
       for (const lists of this.#lists) {
         for await (const [key, list] of lists.entries(tx)) operations.push({ kind: 'read', key, list });
       }
-    });
+      return operations;
+    };
+    // The last write may have failed: then the store is being opened again.
+    const operations = await this.#state.transaction(work, { retries: 20 });
     this.history.push({ name: 'final', status: 'committed', operations, began, ended: ++this.#time });
   }
 
