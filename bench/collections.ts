@@ -12,12 +12,14 @@ import { collectionsTarget, levelBeside, lmdbBeside, type Target } from './colle
 import { clientCounts } from './engine/commits.js';
 import type { Bench, Size } from './main.js';
 
-const rounds = { small: 1, full: 3 } as const;
+/** Short ones, in turns: what disturbs one target disturbs its neighbour as well. */
+const rounds = { small: 1, full: 15 } as const;
 /** Transactions in a round, by the number of clients. */
 const transactions = {
   small: { 1: 20, 16: 100, 128: 500 },
-  full: { 1: 500, 16: 4000, 128: 20_000 },
+  full: { 1: 150, 16: 1000, 128: 4000 },
 } as const;
+const readRounds = { small: 1, full: 3 } as const;
 const keyCounts = { small: [1000], full: [1000, 1_000_000] } as const;
 const readCounts = { small: 1000, full: 100_000 } as const;
 
@@ -38,6 +40,8 @@ export const collectionsBench: Bench = async (size, print) => {
 
 type Print = (line: string) => void;
 const column = (text: string | number): string => String(text).padStart(14);
+const ratio = (ours: readonly number[], theirs: readonly number[]): string =>
+  column(`${Math.round(median(ours.map((speed, round) => speed / (theirs[round] ?? 1))) * 100)} %`);
 const percent = (part: number, whole: number): string => column(`${Math.round((part / whole) * 100)} %`);
 
 async function benchChanges(size: Size, folder: string, print: Print): Promise<number[]> {
@@ -46,28 +50,22 @@ async function benchChanges(size: Size, folder: string, print: Print): Promise<n
     await levelBeside(folder),
     await lmdbBeside(folder),
   ];
-  print('durable transactions a second: a record is read for update, changed and written (median of rounds)');
+  print('durable transactions a second: a record is read for update, changed and written');
+  print('(the median of the rounds, and of the ratios within each)');
   const names = [...targets.map(({ name }) => name), 'of level', 'of lmdb'];
   print(`${'clients, keys'.padEnd(16)}${names.map(column).join('')}`);
   for (const clients of clientCounts) {
-    const speeds: Partial<Record<Temperature, number>> = {};
+    const speeds = await timeInTurns(targets, clients, size);
     for (const temperature of ['cold', 'hot'] as const) {
-      const count = transactions[size][clients];
-      const measured = targets.map((): number[] => []);
-      for (let round = 0; round < rounds[size]; round++) {
-        for (const [index, target] of targets.entries())
-          measured[index]?.push(count / (await timeChanges(target, count, clients, temperature)));
-      }
-      const [ours, level, lmdb] = measured.map(median) as [number, number, number];
-      speeds[temperature] = ours;
+      const [ours = [], level = [], lmdb = []] = speeds[temperature];
       print(
         `${clients}, ${temperature}`.padEnd(16) +
-          [ours, level, lmdb].map((speed) => column(Math.round(speed))).join('') +
-          percent(ours, level) +
-          percent(ours, lmdb),
+          [ours, level, lmdb].map((each) => column(Math.round(median(each)))).join('') +
+          ratio(ours, level) +
+          ratio(ours, lmdb),
       );
     }
-    print(`${`${clients}, hot of cold`.padEnd(16)}${percent(speeds.hot ?? 0, speeds.cold ?? 1)}`);
+    print(`${`${clients}, hot of cold`.padEnd(16)}${ratio(speeds.hot[0] ?? [], speeds.cold[0] ?? [])}`);
   }
   const sums: number[] = [];
   for (const target of targets) {
@@ -77,12 +75,29 @@ async function benchChanges(size: Size, folder: string, print: Print): Promise<n
   return sums;
 }
 
+/** Of each target, in a second, round by round. */
+async function timeInTurns(
+  targets: readonly Target[],
+  clients: (typeof clientCounts)[number],
+  size: Size,
+): Promise<Record<Temperature, number[][]>> {
+  const count = transactions[size][clients];
+  const speeds = { cold: targets.map((): number[] => []), hot: targets.map((): number[] => []) };
+  for (let round = 0; round < rounds[size]; round++) {
+    for (const temperature of ['cold', 'hot'] as const) {
+      for (const [index, target] of targets.entries())
+        speeds[temperature][index]?.push(count / (await timeChanges(target, count, clients, temperature)));
+    }
+  }
+  return speeds;
+}
+
 async function benchReads(size: Size, folder: string, keys: number, print: Print): Promise<number> {
   const filled = await fillAccounts(folder, keys);
   const reads = readCounts[size];
   const ours: ReadSpeeds[] = [];
   const bare: Pick<ReadSpeeds, 'get' | 'rows'>[] = [];
-  for (let round = 0; round < rounds[size]; round++) {
+  for (let round = 0; round < readRounds[size]; round++) {
     ours.push(await readCollections(filled, keys, reads));
     bare.push(await readBare(filled, keys, reads));
   }
