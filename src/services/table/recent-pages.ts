@@ -119,7 +119,7 @@ export class RecentPages {
     if (before !== undefined && holds(before, page.from)) return; // of another query that read the same
     const clipped = clip(page, table.pages[at]?.from);
     let bytes = 0;
-    for (const entity of clipped.entities) bytes += entityBytes(entity);
+    for (const entity of clipped.entities) bytes += memoryOf(entity);
     const added: RecentPage = { ...clipped, table, bytes, seen };
     table.pages.splice(at, 0, added);
     this.#pages.add(added);
@@ -142,6 +142,11 @@ export class RecentPages {
     known.changes++;
     for (const page of [...known.pages]) this.#drop(page);
   }
+}
+
+/** Roughly: what it holds, and the objects around it. */
+function memoryOf(entity: Entity): number {
+  return entityBytes(entity) + 160 * (1 + entity.properties.length);
 }
 
 /** The last page that begins at this place or before; -1: none. */
