@@ -9,8 +9,9 @@ import { createContainer } from '../services/blob/containers.js';
 import type { BlobStore, ContentHeaders } from '../services/blob/model.js';
 import { deleteBlob } from '../services/blob/snapshots.js';
 import { noConditions } from '../services/common/conditions.js';
-import { orThrow, StorageError } from '../services/common/errors.js';
-import type { Metadata } from '../services/common/metadata.js';
+import { invalidHeader, orThrow, StorageError } from '../services/common/errors.js';
+import { checkMetadata, type Metadata } from '../services/common/metadata.js';
+import { checkName, rootContainer } from '../services/common/names.js';
 import { within } from '../services/common/store.js';
 import { putMessage } from '../services/queue/messages.js';
 import type { QueueStore } from '../services/queue/model.js';
@@ -166,6 +167,7 @@ function shown({ partitionKey, rowKey, stamp, properties }: Entity): TableEntity
   return { partitionKey, rowKey, etag: entityEtag(stamp), ...Object.fromEntries(values) };
 }
 
+const longestMessage = 64 * 1024;
 const weekMs = 7 * 24 * 3600 * 1000;
 
 function queuesIn(store: QueueStore, account: string): Joined['queues'] {
@@ -174,6 +176,8 @@ function queuesIn(store: QueueStore, account: string): Joined['queues'] {
       await createQueue(store, [account, queue], []);
     },
     put: async (queue, text, { visibleInMs = 0, livesForMs = weekMs } = {}) => {
+      if (typeof text !== 'string') throw new TypeError('a message is a text');
+      if (Buffer.byteLength(text) > longestMessage) throw new StorageError('RequestBodyTooLarge');
       const message = {
         id: randomUUID(),
         text,
@@ -186,6 +190,13 @@ function queuesIn(store: QueueStore, account: string): Joined['queues'] {
   };
 }
 
+/** What no answer could carry in a header, nobody could read again. */
+function checkHeaders({ md5: _, ...texts }: ContentHeaders): void {
+  for (const [name, value] of Object.entries(texts)) {
+    if (value !== undefined && !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw invalidHeader(name, value);
+  }
+}
+
 const unguarded = { conditions: noConditions, leaseId: undefined, mayOverwrite: true };
 
 function blobsIn(store: BlobStore, tx: Transaction, account: string): Joined['blobs'] {
@@ -194,6 +205,9 @@ function blobsIn(store: BlobStore, tx: Transaction, account: string): Joined['bl
       await createContainer(store, [account, container], { metadata: [], publicAccess: 'none' });
     },
     put: async (container, name, content, { headers = {}, metadata = [] } = {}) => {
+      checkName(container === rootContainer ? 'rootBlob' : 'blob', name);
+      checkMetadata(metadata);
+      checkHeaders(headers);
       const body = await store.contents.store(Buffer.from(content as Uint8Array), { md5: true });
       const release = () => body[Symbol.dispose]();
       tx.onEnd({ durable: release, lost: release, aborted: release });

@@ -8,7 +8,6 @@
 //       "queues": { "work": ["first message"] },
 //       "tables": { "People": [{ "PartitionKey": "math", "RowKey": "ada", "born": 1815 }] } }] }
 
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { readInsert } from '../http/table/entity-reader.js';
@@ -19,52 +18,17 @@ import { tableKey } from '../services/table/model.js';
 import { UsageError } from './command-line.js';
 import { type Joined, join, joinable } from './join.js';
 import type { OpenStore } from './open-store.js';
+import { readSeed, type SeedAccount, type SeedBlob } from './seed-file.js';
 import { opened } from './services.js';
-import { parseJson } from './values.js';
-
-interface SeedBlob {
-  readonly file?: string;
-  readonly text?: string;
-  readonly base64?: string;
-  readonly type?: string;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
-interface SeedAccount {
-  readonly name: string;
-  readonly keys?: readonly [string, string?];
-  readonly containers?: Readonly<Record<string, Readonly<Record<string, string | SeedBlob>>>>;
-  readonly queues?: Readonly<Record<string, readonly string[]>>;
-  readonly tables?: Readonly<Record<string, readonly object[]>>;
-}
-
-const members = ['name', 'keys', 'containers', 'queues', 'tables'];
 
 export async function seedFrom(store: OpenStore, path: string): Promise<void> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`--seed: ${path} cannot be read: ${(error as Error).message}`);
-  }
-  const file = parseJson(path, text) as { accounts?: readonly SeedAccount[] };
-  if (!Array.isArray(file.accounts)) throw new UsageError(`--seed: ${path} has no list of accounts`);
+  const accounts = readSeed(path);
   for (const name of joinable) await store.service(name);
-  try {
-    for (const account of file.accounts) await seedAccount(store, account, dirname(path));
-  } catch (error) {
-    if (error instanceof StorageError)
-      throw new UsageError(`--seed: ${path}: ${error.code}: ${error.message}`);
-    throw error;
-  }
+  for (const account of accounts) await seedAccount(store, account, dirname(path));
 }
 
 async function seedAccount(store: OpenStore, account: SeedAccount, folder: string): Promise<void> {
   const { name, keys, containers = {}, queues = {}, tables = {} } = account;
-  for (const member of Object.keys(account)) {
-    if (!members.includes(member))
-      throw new UsageError(`--seed: an account has no ${member}; it has ${members.join(', ')}`);
-  }
   if (keys !== undefined) await store.accounts.ensure(createAccount(name, keys));
   if (store.accounts.get(name) === undefined) {
     throw new UsageError(`--seed: there is no account ${name}: give its keys in the file`);
@@ -72,26 +36,37 @@ async function seedAccount(store: OpenStore, account: SeedAccount, folder: strin
   const step = (work: (joined: Joined) => Promise<void>) =>
     store.store.run((tx) => work(join(store, tx, name)));
   for (const [container, blobs] of Object.entries(containers)) {
-    await unlessThere('ContainerAlreadyExists', () => step((joined) => joined.blobs.create(container)));
+    await telling(`container ${container}`, 'ContainerAlreadyExists', () =>
+      step((joined) => joined.blobs.create(container)),
+    );
     for (const [blob, content] of Object.entries(blobs))
-      await step((joined) => putBlob(joined, container, blob, content, folder));
+      await telling(`blob ${container}/${blob}`, undefined, () =>
+        step((joined) => putBlob(joined, container, blob, content, folder)),
+      );
   }
   for (const [queue, messages] of Object.entries(queues)) {
-    await unlessThere('QueueAlreadyExists', () =>
+    await telling(`queue ${queue}`, 'QueueAlreadyExists', () =>
       step((joined) => makeQueue(joined, store, [name, queue], messages)),
     );
   }
   for (const [table, entities] of Object.entries(tables)) {
-    await unlessThere('TableAlreadyExists', () => step((joined) => joined.tables.create(table)));
-    for (const entity of entities) await putEntity(store, name, table, entity);
+    await telling(`table ${table}`, 'TableAlreadyExists', () =>
+      step((joined) => joined.tables.create(table)),
+    );
+    for (const [at, entity] of entities.entries())
+      await telling(`entity ${at + 1} of table ${table}`, undefined, () =>
+        putEntity(store, name, table, entity),
+      );
   }
 }
 
-async function unlessThere(code: string, work: () => Promise<void>): Promise<void> {
+/** A refusal is told with what it is about; that it is there already is none. */
+async function telling(what: string, unless: string | undefined, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof StorageError && error.code === code)) throw error;
+    if (!(error instanceof StorageError)) throw error;
+    if (error.code !== unless) throw new UsageError(`--seed: ${what}: ${error.code}: ${error.message}`);
   }
 }
 

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openStore } from '#src/server/open-store.js';
+import { seedFrom } from '#src/server/seed.js';
+import { readSeed } from '#src/server/seed-file.js';
 import { run, startProgram, temporaryFolder } from '../support/program.js';
 import { rest } from '../support/rest.js';
 
@@ -63,4 +66,44 @@ test('accounts, containers, blobs, queues with messages, tables with entities; i
     path,
   ]);
   assert.match(ended.stderr, /^lazuli: --seed: there is no account seeded: give its keys in the file\n$/);
+});
+
+test('a seed that is wrong says where, in one line', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'seed.json');
+  const of = (rest: object) => ({ accounts: [{ name: 'devstoreaccount1', ...rest }] });
+  const blob = (content: unknown) => of({ containers: { photos: { a: content } } });
+  const seeds: (readonly [seed: unknown, message: RegExp])[] = [
+    [null, /no list of accounts/],
+    [{ accounts: [null] }, /an account is an object with name/],
+    [{ accounts: [{ keys: [key] }] }, /an account has no name/],
+    [of({ keys: 5 }), /keys of an account is a list/],
+    [of({ queue: {} }), /an account has no queue; it has name/],
+    [of({ containers: { photos: null } }), /containers of an account is an object/],
+    [of({ queues: { work: 'x' } }), /queues of an account/],
+    [of({ queues: { work: [5] } }), /queues of an account/],
+    [of({ tables: { People: [null] } }), /tables of an account/],
+    [blob(5), /blob photos\/a is an object with text/],
+    [blob({ txt: 'x' }), /blob photos\/a has no txt/],
+    [blob({ base64: '!!!' }), /base64 of blob photos\/a is in Base64/],
+    [blob({ text: 'x', file: 'y' }), /has text and file: give one/],
+    [blob({ metadata: { b: 5 } }), /metadata of blob photos\/a/],
+  ];
+  for (const [seed, message] of seeds) {
+    writeFileSync(path, JSON.stringify(seed));
+    assert.throws(() => readSeed(path), { name: 'UsageError', message });
+  }
+  const store = await openStore({ data: { memory: true, extentLimitBytes: 1024 * 1024 }, accounts: [] });
+  t.after(() => store.close());
+  const refusals: (readonly [seed: unknown, message: RegExp])[] = [
+    [of({ containers: { p: {} } }), /container p: OutOfRangeInput/],
+    [of({ containers: { photos: { '': 'x' } } }), /blob photos\/: InvalidUri/],
+    [blob({ text: 'x', metadata: { 'b a': 'x' } }), /blob photos\/a: InvalidMetadata/],
+    [blob({ file: 'nope' }), /ENOENT.*nope/],
+    [of({ tables: { People: [{ RowKey: 'x' }] } }), /entity 1 of table People: PropertiesNeedValue/],
+  ];
+  for (const [seed, message] of refusals) {
+    writeFileSync(path, JSON.stringify(seed));
+    await assert.rejects(seedFrom(store, path), message);
+  }
 });

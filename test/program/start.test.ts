@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { TableClient } from '@azure/data-tables';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { QueueServiceClient } from '@azure/storage-queue';
-import { start } from '#src/server/start.js';
+import { type Joined, start } from '#src/server/start.js';
 import { StorageError } from '#src/services/common/errors.js';
 import { temporaryFolder } from '../support/program.js';
 
@@ -115,6 +115,33 @@ test('a refusal of a service leaves nothing behind; an ETag that is not the newe
     server.state.transaction((tx) => server.join(tx).tables.get('People', 'math', rowKey));
   assert.equal(await read('emmy'), undefined);
   assert.equal((await read('ada'))?.['born'], 1816);
+});
+
+test('what no client could store or read again is refused inside a transaction too', async () => {
+  await using server = await start();
+  await server.state.transaction(async (tx) => {
+    await server.join(tx).blobs.create('photos');
+    await server.join(tx).queues.create('work');
+  });
+  const refused = (work: (joined: Joined) => Promise<unknown>, code: string) =>
+    assert.rejects(
+      server.state.transaction((tx) => work(server.join(tx))),
+      (error) => error instanceof StorageError && error.code === code,
+    );
+  await refused(({ blobs }) => blobs.put('photos', '', 'x'), 'InvalidUri');
+  await refused(
+    ({ blobs }) => blobs.put('photos', 'a', 'x', { metadata: [['b a', 'x']] }),
+    'InvalidMetadata',
+  );
+  await refused(
+    ({ blobs }) => blobs.put('photos', 'a', 'x', { metadata: [['a', 'x\ny']] }),
+    'InvalidMetadata',
+  );
+  await refused(
+    ({ blobs }) => blobs.put('photos', 'a', 'x', { headers: { type: 'a\r\nb' } }),
+    'InvalidHeaderValue',
+  );
+  await refused(({ queues }) => queues.put('work', 'x'.repeat(65_537)), 'RequestBodyTooLarge');
 });
 
 test('entities of several partitions and tables change together, found by a filter', async () => {
