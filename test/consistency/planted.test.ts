@@ -13,6 +13,9 @@ import { describe } from './picture.js';
 import type { QueueResult } from './queue-checker.js';
 import { runRound } from './round.js';
 
+/** There is nothing in this history that it could be planted at. */
+class NoPlace extends Error {}
+
 type Any = Recorded<Record<string, unknown>, Record<string, unknown>>;
 
 function ofObject(history: readonly Recorded[], object: string, op: string): Any[] {
@@ -27,7 +30,7 @@ function answeredAsBefore(history: readonly Recorded[], object: string, op: stri
   const early = calls.find(
     (one) => one.endMs < Number(late?.startMs) && seen(one) !== seen(late) && !isSeenAgain(calls, one),
   );
-  assert.ok(early && late, `${object} was ${op} more than once, with two answers`);
+  if (!early || !late) throw new NoPlace();
   return history.map((record) =>
     record === late ? { ...late, result: early.result } : record,
   ) as Recorded[];
@@ -40,7 +43,9 @@ function isSeenAgain(calls: readonly Any[], early: Any): boolean {
   return calls.slice(-3).some((one) => seen(one) === seen(early));
 }
 
-const plants: [name: string, object: string, plant: (history: readonly Recorded[]) => Recorded[]][] = [
+type Plant = readonly [name: string, object: string, plant: (history: readonly Recorded[]) => Recorded[]];
+
+const plants: readonly Plant[] = [
   ['a stale read', 'blob 0', (history) => answeredAsBefore(history, 'blob 0', 'read')],
   ['an old content', 'append 0', (history) => answeredAsBefore(history, 'append 0', 'read')],
   ['a ghost in a container', 'container 0', (history) => answeredAsBefore(history, 'container 0', 'read')],
@@ -49,7 +54,7 @@ const plants: [name: string, object: string, plant: (history: readonly Recorded[
   ['a lost update', 'blob 1', (history) => refusedUpdateSucceeds(history)],
   ['an old file', 'files 0', (history) => answeredAsBefore(history, 'files 0', 'read')],
   ['half a range', 'files 0', (history) => halfARange(history)],
-  ['a rename that was lost', 'files 0', (history) => lostRename(history)],
+  ['a refusal that cannot be', 'files 0', (history) => refusedRename(history)],
   ['a double hand-out', 'queue 0', (history) => handedOutTwice(history)],
   [
     'a lost message',
@@ -58,16 +63,16 @@ const plants: [name: string, object: string, plant: (history: readonly Recorded[
   ],
 ];
 
+/** The last query sees one row as the first batch wrote it. */
 function halfABatch(history: readonly Recorded[]): Recorded[] {
   const target = ofObject(history, 'whole 0', 'query').at(-1);
-  const rows = {
-    ...(target?.result?.['rows'] as object),
-    r0: ofObject(history, 'whole 0', 'batch')[0]?.call['writes'],
-  };
-  const old = ((rows.r0 ?? []) as { value: string }[])[0]?.value;
-  return history.map((record) =>
-    record === target ? { ...record, result: { ok: true, rows: { ...rows, r0: old } } } : record,
-  ) as Recorded[];
+  const [batch] = ofObject(history, 'whole 0', 'batch');
+  const old = ((batch?.call['writes'] ?? []) as { value: string }[])[0]?.value;
+  const rows = target?.result?.['rows'] as Record<string, string> | undefined;
+  if (rows === undefined || old === undefined || rows['r1'] === undefined || rows['r1'] === old)
+    throw new NoPlace();
+  const result = { ok: true, rows: { ...rows, r0: old } };
+  return history.map((record) => (record === target ? { ...record, result } : record)) as Recorded[];
 }
 
 function refusedUpdateSucceeds(history: readonly Recorded[]): Recorded[] {
@@ -75,7 +80,7 @@ function refusedUpdateSucceeds(history: readonly Recorded[]): Recorded[] {
     (one) =>
       one.object === 'blob 1' && one.call['op'] === 'update' && one.result?.['code'] === 'ConditionNotMet',
   );
-  assert.ok(refused);
+  if (!refused) throw new NoPlace();
   return history.map((record) => (record === refused ? { ...record, result: { ok: true } } : record));
 }
 
@@ -92,13 +97,13 @@ function halfARange(history: readonly Recorded[]): Recorded[] {
     const result = { ...read.result, value: slots.with(from + 1, 'never-written').join('|') };
     return history.map((record) => (record === read ? { ...read, result } : record)) as Recorded[];
   }
-  throw new Error('no reader saw a write of several slots');
+  throw new NoPlace();
 }
 
-/** The first rename that was done is told to have been refused, though all that follows builds on it. */
-function lostRename(history: readonly Recorded[]): Recorded[] {
-  const renamed = ofObject(history, 'files 0', 'rename').sort((a, b) => a.startMs - b.startMs)[0];
-  assert.ok(renamed);
+/** A rename that replaces whatever is there is told to have been refused for it. */
+function refusedRename(history: readonly Recorded[]): Recorded[] {
+  const renamed = ofObject(history, 'files 0', 'rename').find(({ call }) => call['replaces'] === true);
+  if (!renamed) throw new NoPlace();
   const result = { code: 'ResourceAlreadyExists' };
   return history.map((record) => (record === renamed ? { ...renamed, result } : record)) as Recorded[];
 }
@@ -108,39 +113,55 @@ function handedOutTwice(history: readonly Recorded[]): Recorded[] {
   const handed = (history as readonly Any[]).find(
     (one) => isGet(one) && ((one.result as QueueResult & { messages?: [] })?.messages?.length ?? 0) > 0,
   );
-  assert.ok(handed);
+  if (!handed) throw new NoPlace();
   return [...history, { ...handed, client: 'planted', startMs: handed.endMs + 1, endMs: handed.endMs + 2 }];
 }
 
 function drop(history: readonly Recorded[], keeps: (one: Any) => boolean): Recorded[] {
+  if (ofObject(history, 'queue 0', 'put').length === 0) throw new NoPlace();
   const kept = (history as readonly Any[]).filter((one) => one.object !== 'queue 0' || keeps(one));
   // Nobody deletes anything either, so that all must be there at the end.
   return kept.filter((one) => one.object !== 'queue 0' || one.call['op'] !== 'delete');
 }
 
-test('a round without faults passes, and each planted anomaly in it is found', {
-  timeout: 60_000,
+/** Those that found no place. */
+function plantIn(history: readonly Recorded[], wanted: readonly Plant[]): Plant[] {
+  const left: Plant[] = [];
+  for (const plant of wanted) {
+    const [name, object, change] = plant;
+    try {
+      const found = judgeRound(change(history)).filter((finding) => finding.object === object);
+      assert.ok(found.length > 0, `${name} was not found`);
+      assert.match(found[0]?.picture ?? '', /^<svg /, `${name} has a picture`);
+    } catch (error) {
+      if (!(error instanceof NoPlace)) throw error;
+      left.push(plant);
+    }
+  }
+  return left;
+}
+
+test('rounds without faults pass, and each anomaly that is planted in them is found', {
+  timeout: 300_000,
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lazuli-planted-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const program = await Program.start(join(folder, 'data'));
   t.after(() => program.stop());
-  const { history, findings } = await runRound({
-    program,
-    folder,
-    round: 1,
-    seed: 3,
-    durationMs: 3000,
-    faults: [],
-    dropShare: 0,
-  });
-  assert.deepEqual(
-    findings.map(({ what, records }) => `${what} ${records.map((one) => describe(one))}`),
-    [],
-  );
-  for (const [name, object, plant] of plants) {
-    const found = judgeRound(plant(history)).filter((finding) => finding.object === object);
-    assert.ok(found.length > 0, `${name} was not found`);
-    assert.match(found[0]?.picture ?? '', /^<svg /, `${name} has a picture`);
+  let left: readonly Plant[] = plants;
+  // On a slow machine little is done in a round: they get longer.
+  for (let round = 1; left.length > 0 && round <= 10; round++) {
+    const options = { program, folder, round, seed: 3, faults: [], dropShare: 0 };
+    const { history, findings } = await runRound({ ...options, durationMs: 2000 + 2000 * round });
+    assert.deepEqual(
+      findings.map(({ what, records }) => `${what} ${records.map((one) => describe(one))}`),
+      [],
+    );
+    left = plantIn(history, left);
   }
+  assert.deepEqual(
+    left.map(([name]) => name),
+    [],
+    'these found no place',
+  );
 });
