@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { account, accountKey, givenSmb, secondKey } from '../support/smb-server.js';
+import { account, accountKey, givenSmb, schedule, secondKey, startSmb } from '../support/smb-server.js';
 
 const smbclient = '/usr/bin/smbclient';
 const python = '/usr/bin/python3';
@@ -119,14 +119,21 @@ test('smbclient signs with AES-CMAC in 3.1.1', { skip: noClient }, async (t) => 
 });
 
 test('ten failed logons from one address delay the answers', { skip: noClient }, async (t) => {
-  const { port } = await givenSmb(t);
-  const fail = async () => {
-    const begun = performance.now();
-    await run(smbclient, ['//127.0.0.1/files', '-p', String(port), '-U', 'nobody%wrong', '-c', '']);
-    return performance.now() - begun;
+  let penalties = 0;
+  const counting = (ms: number, run: () => void) => {
+    if (ms === 1000) penalties++;
+    return schedule(ms, run);
   };
-  for (let attempt = 1; attempt < 10; attempt++) assert((await fail()) < 950, `attempt ${attempt}`);
-  assert((await fail()) >= 1000);
+  const { port, close } = await startSmb({ schedule: counting });
+  t.after(close);
+  const fail = () =>
+    run(smbclient, ['//127.0.0.1/files', '-p', String(port), '-U', 'nobody%wrong', '-c', '']);
+  for (let attempt = 1; attempt < 10; attempt++) await fail();
+  assert.equal(penalties, 0);
+  const begun = performance.now();
+  await fail();
+  assert.equal(penalties, 1);
+  assert(performance.now() - begun >= 1000);
 });
 
 const impacketScript = `

@@ -56,7 +56,7 @@ function allRuns(): Run[] {
 
 function torture({ port, share, login }: Server, tests: readonly string[]): Promise<string> {
   const args = [`//127.0.0.1/${share}`, '-p', String(port), '-U', login];
-  const minutes = tests.some((name) => long.includes(name)) ? 20 : 5;
+  const minutes = tests.some((name) => long.includes(name)) ? 20 : 10;
   const options = { timeout: minutes * 60_000, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
     execFile(smbtorture, [...args, ...tests.map((name) => `smb2.${name}`)], options, (_, stdout, stderr) =>
