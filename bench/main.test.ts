@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { benches } from './main.js';
 
 /** `services` runs all that these do. */
-const parts = ['blob', 'queue', 'table'];
+const parts = ['blob', 'table'];
 
 for (const [name, [, load]] of Object.entries(benches)) {
   if (parts.includes(name)) continue;

@@ -17,7 +17,7 @@ const rows: Row[] = [];
 export const benches: Readonly<Record<string, readonly [asks: string, load: () => Promise<Bench>]>> = {
   services:       ['the services beside Azurite and a bare server', async () => (await import('./services.js')).servicesBench(undefined, (row) => rows.push(row))],
   blob:           ['blobs alone',                                   async () => (await import('./services.js')).servicesBench('blob')],
-  queue:          ['queues alone',                                  async () => (await import('./services.js')).servicesBench('queue')],
+  queue:          ['queues alone, and the whole way of a message',  async () => (await import('./services.js')).servicesBench('queue')],
   table:          ['tables alone',                                  async () => (await import('./services.js')).servicesBench('table')],
   start:          ['how long a start takes',                        async () => (await import('./start.js')).startBench],
   footprint:      ['memory, and space on disk, beside Azurite',     async () => (await import('./footprint.js')).footprintBench],
