@@ -15,6 +15,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'server/admin/admin.ts': 'a socket',
   'server/commands/reset.ts': 'everything is to be removed',
   'server/data-folder.ts': 'a folder for a socket',
+  'server/debug-log.ts': 'a log for people to read',
   'server/dev-cert.ts': 'a certificate, which is made anew',
   'server/run.ts': 'the folder that the data folder lies in',
 };
