@@ -109,6 +109,7 @@ function corpus(file: Buffer, directory: Buffer): [Command, Buffer][] {
     ['MxAc', Buffer.alloc(0)],
     ['QFid', Buffer.alloc(0)],
   ]);
+  const context = (tag: string, data: Buffer) => makeCreateContexts([[tag, data]]);
   const name = utf16('renamed');
   const rename = Buffer.concat([
     renameInfo.make({ replace: 1, rootDirectory: 0n, nameLength: name.length }),
@@ -156,6 +157,10 @@ function corpus(file: Buffer, directory: Buffer): [Command, Buffer][] {
   ];
   const channel = { channel: 0, remainingBytes: 0, channelOffset: 0, channelLength: 0 };
   return [
+    ['create', createBody('file0', { level: 9, contexts: context('DHnQ', Buffer.alloc(16)) })],
+    ['create', createBody('file1', { level: 9, contexts: context('DH2Q', Buffer.alloc(32, 1)) })],
+    ['create', createBody('', { contexts: context('DHnC', file) })],
+    ['create', createBody('', { contexts: context('DH2C', Buffer.concat([file, Buffer.alloc(20)])) })],
     ['create', createBody('made', { contexts: lease, level: 0xff })],
     ['create', createBody('folder', { options: 1 })],
     ['create', createBody('made', { level: 9, disposition: 5 })],
