@@ -1,6 +1,6 @@
 // What all commands have in common: which data folder they mean, and how they tell what came of it.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { developmentAccount } from '../../services/common/accounts.js';
 import { type AdminClient, connect } from '../admin/client.js';
 import { type CommandLine, UsageError } from '../command-line.js';
@@ -45,7 +45,9 @@ export async function client(
 }
 
 export function requireData(location: string): void {
-  if (!existsSync(dataFolder(location).store))
+  const { store } = dataFolder(location);
+  // A reset leaves the lock, and nothing else.
+  if (!existsSync(store) || readdirSync(store).every((name) => name === 'lock'))
     throw new UsageError(`there is no data in ${location}: give --location`);
 }
 

@@ -1,7 +1,8 @@
 // `lazuli reset`: deletes all data, or that of one account. A store that no server has open is removed as files: that
 // works for a damaged one too.
 
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { realFiles } from '../../base/files.js';
 import { claimFolder } from '../../engine/owner.js';
 import { remote } from '../admin/client.js';
@@ -23,8 +24,11 @@ export async function reset(line: CommandLine): Promise<number> {
   } else if (running !== undefined) await running.call('POST', '/api/reset');
   else {
     const release = await claimFolder(realFiles, store);
+    // The lock stays where it is: a server that starts meanwhile may have taken it, and must lose nothing.
+    for (const name of await readdir(store)) {
+      if (name !== 'lock') await rm(join(store, name), { recursive: true });
+    }
     await release();
-    await rm(store, { recursive: true });
   }
   at.tell({ deleted: what }, [`Deleted: ${what}.`]);
   return 0;
