@@ -5,13 +5,21 @@ import { serviceNames } from './config.js';
 import type { OpenStore } from './open-store.js';
 
 /** All that the account holds. The account stays, with its keys. */
-export async function resetAccount(
-  { service, accounts }: OpenStore,
-  name: string,
-): Promise<{ account: string }> {
-  if (accounts.get(name) === undefined) throw new UsageError(`there is no account ${name}`);
-  for (const one of serviceNames) await (await service(one)).clear(name);
+export async function resetAccount(store: OpenStore, name: string): Promise<{ account: string }> {
+  if (store.accounts.get(name) === undefined) throw new UsageError(`there is no account ${name}`);
+  await clear(store, name);
   return { account: name };
+}
+
+/** The account and all that it holds, also what was let in while it was being cleared. */
+export async function removeAccount(store: OpenStore, name: string): Promise<void> {
+  await resetAccount(store, name);
+  await store.accounts.remove(name);
+  await clear(store, name);
+}
+
+async function clear({ service }: OpenStore, name: string): Promise<void> {
+  for (const one of serviceNames) await (await service(one)).clear(name);
 }
 
 /** Everything: what all accounts hold, and collections of programs that use the library. Accounts stay. */

@@ -10,7 +10,7 @@ import { connectionString } from '../connection-string.js';
 import type { Fault, Faults } from '../faults.js';
 import type { Metrics } from '../metrics.js';
 import type { OpenStore } from '../open-store.js';
-import { resetAccount, resetAll } from '../reset.js';
+import { removeAccount, resetAccount, resetAll } from '../reset.js';
 import type { Urls } from '../serve.js';
 import { isObject } from '../values.js';
 import { type Body, text } from './body.js';
@@ -127,8 +127,7 @@ async function change({ store, name, body }: AdminCall): Promise<unknown> {
 }
 
 async function remove({ store, name }: AdminCall): Promise<unknown> {
-  await resetAccount(store, name);
-  await store.accounts.remove(name);
+  await removeAccount(store, name);
   return { name };
 }
 
