@@ -30,6 +30,7 @@ export interface ListenOptions {
 }
 
 const maxHeaderBytes = 64 * 1024;
+const maxPipelined = 1000;
 const usualLimits: ExchangeLimits = { stallMs: 60_000, drainBytes: 1024 * 1024, lingerMs: 5_000 };
 
 export class Listener implements ExchangeOwner {
@@ -39,6 +40,8 @@ export class Listener implements ExchangeOwner {
   readonly #options: ListenOptions;
   readonly #server: http.Server;
   readonly #exchanges = new Set<Exchange>();
+  /** How many requests wait for the answers before them, of sockets that ever had any. */
+  readonly #pipelined = new WeakMap<Socket, number>();
   readonly #watch: NodeJS.Timeout;
   #idle: (() => void) | undefined;
 
@@ -103,7 +106,23 @@ export class Listener implements ExchangeOwner {
     await closed;
   }
 
+  /** Node hands out pipelined requests as they come; each begins when the answer before it is out. */
   #take(request: http.IncomingMessage, response: http.ServerResponse, waits: boolean): void {
+    if (response.socket !== null) {
+      this.#begin(request, response, waits);
+      return;
+    }
+    const { socket } = request;
+    const waiting = (this.#pipelined.get(socket) ?? 0) + 1;
+    this.#pipelined.set(socket, waiting);
+    response.once('socket', () => {
+      this.#pipelined.set(socket, (this.#pipelined.get(socket) ?? 1) - 1);
+      this.#begin(request, response, waits);
+    });
+    if (waiting > maxPipelined) socket.destroy();
+  }
+
+  #begin(request: http.IncomingMessage, response: http.ServerResponse, waits: boolean): void {
     const exchange = new Exchange(this, request, response, waits);
     this.#exchanges.add(exchange);
     void exchange.run(); // it never rejects

@@ -111,6 +111,42 @@ test('pipelined requests are answered in order, however long each takes', async 
   wire.close();
 });
 
+test('a pipelined request begins when the answer before it is out: it sees what that one has done', async (t) => {
+  const doings: string[] = [];
+  const { address } = await fakeServer(t, {
+    handlers: {
+      Get: async (call) => {
+        doings.push(`${call.name} begins`);
+        for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+        doings.push(`${call.name} ends`);
+        return described(call);
+      },
+    },
+  });
+  const wire = await Wire.open(address);
+  wire.send(['a', 'b', 'c'].map((name) => `GET /acct/c/${name} HTTP/1.1\r\n${host}\r\n`).join(''));
+  for (let n = 0; n < 3; n++) await wire.answer();
+  assert.deepEqual(doings, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  wire.close();
+});
+
+test('who sends requests without end while the first is not answered is cut off', async (t) => {
+  const release: (() => void)[] = [];
+  const { address } = await fakeServer(t, {
+    handlers: {
+      Get: async (call) => {
+        await new Promise<void>((resolve) => release.push(resolve));
+        return described(call);
+      },
+    },
+  });
+  const wire = await Wire.open(address);
+  wire.send(`GET /acct/c/b HTTP/1.1\r\n${host}\r\n`.repeat(1002));
+  await assert.rejects(wire.answer());
+  assert.equal(release.length, 1);
+  release[0]?.();
+});
+
 test('garbage behind a request does not break into its answer', async (t) => {
   const release: (() => void)[] = [];
   const { address, finished } = await fakeServer(t, {
