@@ -47,6 +47,14 @@ export function integerHeader(
   return value;
 }
 
+/** A whole number from 0 to 2^63 - 1; nothing if the header is not there. */
+export function longHeader(call: Call, name: string): bigint | undefined {
+  const text = call.header(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,19}$/.test(text) || BigInt(text) >= 2n ** 63n) throw invalidHeader(name, text);
+  return BigInt(text);
+}
+
 const prefix = 'x-ms-meta-';
 
 /** The `x-ms-meta-` headers, names with the case they came with, checked. */

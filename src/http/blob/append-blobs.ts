@@ -6,7 +6,7 @@ import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Call, Version } from '../call.js';
-import { integerHeader } from '../headers.js';
+import { longHeader } from '../headers.js';
 import type { Handler } from '../operation.js';
 import { sourceRange } from '../ranges.js';
 import { writtenHeaders } from './blob-headers.js';
@@ -25,9 +25,15 @@ const positionHeader = 'x-ms-blob-condition-appendpos';
 
 function appendConditions(call: Call): appendBlobs.AppendConditions {
   return {
-    position: integerHeader(call, positionHeader),
-    maxSize: integerHeader(call, 'x-ms-blob-condition-maxsize'),
+    position: lengthHeader(call, positionHeader),
+    maxSize: lengthHeader(call, 'x-ms-blob-condition-maxsize'),
   };
+}
+
+/** Clients say 2^63 - 1 for no limit. It need not be exact where no blob comes near. */
+function lengthHeader(call: Call, name: string): number | undefined {
+  const length = longHeader(call, name);
+  return length === undefined ? undefined : Number(length);
 }
 
 export const appendBlock: Handler<BlobService> = async (call, service, _, operation) => {
@@ -84,7 +90,7 @@ function appendedHeaders(call: Call, { blob, offset }: appendBlobs.Appended): st
 
 export const sealBlob: Handler<BlobService> = async (call, { store }, _, operation) => {
   const { container, name, guards } = targetOf(call, operation);
-  const position = integerHeader(call, positionHeader);
+  const position = lengthHeader(call, positionHeader);
   const blob = await appendBlobs.sealBlob(store, container, name, position, guards);
   const headers = writtenHeaders(blob, call.version);
   headers.push('x-ms-blob-sealed', 'true');

@@ -5,7 +5,7 @@ import type { SequenceChange } from '../../services/blob/properties.js';
 import { invalidHeader, missingHeader, StorageError } from '../../services/common/errors.js';
 import { pageBytes, type Range } from '../../services/common/range-map.js';
 import type { Call } from '../call.js';
-import { integerHeader, wordHeader } from '../headers.js';
+import { integerHeader, longHeader, wordHeader } from '../headers.js';
 import { writeRange } from '../ranges.js';
 
 const mostBytes = 8 * 1024 ** 4;
@@ -22,16 +22,9 @@ export function pageBlobLength(call: Call): number | undefined {
   return length;
 }
 
-function sequenceHeader(call: Call, name: string): bigint | undefined {
-  const text = call.header(name);
-  if (text === undefined) return undefined;
-  if (!/^\d{1,19}$/.test(text) || BigInt(text) >= 2n ** 63n) throw invalidHeader(name, text);
-  return BigInt(text);
-}
-
 /** `x-ms-blob-sequence-number`: 0 to 2^63 - 1. */
 export function sequenceNumber(call: Call): bigint | undefined {
-  return sequenceHeader(call, 'x-ms-blob-sequence-number');
+  return longHeader(call, 'x-ms-blob-sequence-number');
 }
 
 /** What is to become of the sequence number; nothing if it stays. */
@@ -52,9 +45,9 @@ export function sequenceChange(call: Call): SequenceChange | undefined {
 
 export function sequenceConditions(call: Call): SequenceConditions {
   return {
-    atMost: sequenceHeader(call, 'x-ms-if-sequence-number-le'),
-    below: sequenceHeader(call, 'x-ms-if-sequence-number-lt'),
-    equal: sequenceHeader(call, 'x-ms-if-sequence-number-eq'),
+    atMost: longHeader(call, 'x-ms-if-sequence-number-le'),
+    below: longHeader(call, 'x-ms-if-sequence-number-lt'),
+    equal: longHeader(call, 'x-ms-if-sequence-number-eq'),
   };
 }
 

@@ -25,6 +25,9 @@ const lengths = [
   [undefined, '5', 412, 'MaxBlobSizeConditionNotMet'],
   [undefined, '2', 412, 'MaxBlobSizeConditionNotMet'],
   ['3', '6', 201, ''],
+  ['9223372036854775807', undefined, 412, 'AppendPositionConditionNotMet'],
+  [undefined, '9223372036854775807', 201, ''],
+  [undefined, '9223372036854775808', 400, 'InvalidHeaderValue'],
   ['x', undefined, 400, 'InvalidHeaderValue'],
   [undefined, '-1', 400, 'InvalidHeaderValue'],
 ] as const;
