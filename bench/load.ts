@@ -5,6 +5,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
+import { seededRandom } from '#src/base/random.js';
 
 export interface Load {
   readonly port: number;
@@ -15,7 +16,7 @@ export interface Load {
   readonly requests?: number;
   /**
    * Head and body. `{nnn}` of any width becomes a number that no other request of the run has, `{iii}` one that
-   * goes round.
+   * goes round, `{rrr}` letters that nothing compresses, others each time.
    */
   readonly request: Uint8Array;
   /** Where the numbers begin. */
@@ -130,8 +131,9 @@ class Client {
   #send(): void {
     const { job } = this.#run;
     const n = this.#run.next++;
-    for (const { at, length, isRound } of this.#places) {
-      write(this.#request, at, length, isRound ? n % job.round : n);
+    for (const { at, length, kind } of this.#places) {
+      if (kind === 'r') scribble(this.#request, at, length);
+      else write(this.#request, at, length, kind === 'i' ? n % job.round : n);
     }
     this.#sentAt = performance.now();
     this.#socket.write(this.#request);
@@ -195,13 +197,13 @@ function lengthIn(head: string): number | undefined {
 interface Place {
   readonly at: number;
   readonly length: number;
-  readonly isRound: boolean;
+  readonly kind: string;
 }
 
 function placesIn(request: Buffer): Place[] {
   const places: Place[] = [];
-  for (const found of request.toString('latin1').matchAll(/\{(n+|i+)\}/g)) {
-    places.push({ at: found.index, length: found[0].length, isRound: found[0][1] === 'i' });
+  for (const found of request.toString('latin1').matchAll(/\{(n+|i+|r+)\}/g)) {
+    places.push({ at: found.index, length: found[0].length, kind: found[0][1] ?? '' });
   }
   return places;
 }
@@ -211,5 +213,14 @@ function write(bytes: Buffer, at: number, length: number, n: number): void {
   for (let place = at + length - 1; place >= at; place--) {
     bytes[place] = 0x30 + (rest % 10);
     rest = Math.floor(rest / 10);
+  }
+}
+
+const letters = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+const random = seededRandom(1);
+
+function scribble(bytes: Buffer, at: number, length: number): void {
+  for (let place = at; place < at + length; place++) {
+    bytes[place] = letters[Math.floor(random() * letters.length)] ?? 0;
   }
 }
