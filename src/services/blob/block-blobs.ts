@@ -12,7 +12,7 @@ import type { Lease } from '../common/lease.js';
 import type { BlobAddress } from './address.js';
 import { findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
-import { type Block, blocksOf, contentOfBlocks, namesOf } from './block-lists.js';
+import { type Block, blocksOf, contentOfBlocks, namesOf, turnAfter } from './block-lists.js';
 import { noteDue } from './due.js';
 import { checkKey } from './encryption.js';
 import { lockBlob, withExpiry } from './expiry.js';
@@ -160,6 +160,7 @@ async function chooseBlocks(
   const taken = new Map<string, Block>();
   const blocks: Block[] = [];
   for (const { id, from } of choices) {
+    await turnAfter(blocks.length);
     let block = taken.get(id);
     if (block !== undefined) {
       const isOld = block === before.get(id);

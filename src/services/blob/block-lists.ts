@@ -6,6 +6,7 @@
 // Snapshots and copies share the map and with it the list; it goes when the map goes.
 
 import { assert } from '../../base/assert.js';
+import { Turns } from '../../base/turns.js';
 import type { Transaction } from '../../collections/index.js';
 import type { Source } from '../common/range-map.js';
 import type { BlobRecord, BlobStore } from './model.js';
@@ -23,7 +24,13 @@ export interface Block extends NamedBlock {
 export type BlockNames = readonly (string | number)[];
 
 const namesAtOnce = 500;
+const turns = new Turns(1);
 const garbageKind = 'block list';
+
+/** Some blocks of a list are worked on, then all other requests are looked at: 50,000 take a second. */
+export function turnAfter(blocks: number): Promise<void> | undefined {
+  return blocks > 0 && blocks % namesAtOnce === 0 ? turns.take() : undefined;
+}
 
 /** A content made of these blocks, which are its own now. */
 export async function contentOfBlocks(
@@ -33,9 +40,12 @@ export async function contentOfBlocks(
 ): Promise<Pick<BlobRecord, 'content' | 'length'>> {
   if (blocks.length === 0) return { content: { kind: 'empty' }, length: 0 };
   const map = await store.maps.create(tx);
-  const length = await store.maps.append(tx, map, 0, blocks);
+  let length = 0;
   for (let at = 0; at < blocks.length; at += namesAtOnce) {
-    const names = blocks.slice(at, at + namesAtOnce).flatMap(({ id, length }) => [id, length]);
+    await turnAfter(at);
+    const part = blocks.slice(at, at + namesAtOnce);
+    length = await store.maps.append(tx, map, length, part);
+    const names = part.flatMap(({ id, length }) => [id, length]);
     await store.blockNames.set(tx, [map, at / namesAtOnce], names);
   }
   return { content: { kind: 'map', map }, length };

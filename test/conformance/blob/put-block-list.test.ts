@@ -62,6 +62,20 @@ test('a list of nothing makes an empty blob', async (t) => {
   assert.equal(await blob.text(), '');
 });
 
+test('while a long list is committed others are answered', async (t) => {
+  const { blob } = await given(t);
+  await stage(blob, { a: 'A' });
+  let isDone = false;
+  const commit = gives(blob.commit(Array<string>(20_000).fill('Latest a')), 201).finally(() => {
+    isDone = true;
+  });
+  let turns = 0;
+  for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
+  await commit;
+  // 40 parts of 500 blocks are found, then written.
+  assert.ok(turns >= 70, `${turns} turns of the event loop`);
+});
+
 test('blocks that are not in the list are dropped; a second commit of them fails', async (t) => {
   const { blob } = await given(t);
   await stage(blob, { a: 'A', b: 'B' });
