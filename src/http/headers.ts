@@ -1,6 +1,9 @@
 // Values of request headers, checked: what a handler asks for instead of parsing text.
 
+import type { Stamp } from '../base/stamps.js';
+import { formatHttpDate } from '../base/times.js';
 import { invalidHeader, missingHeader } from '../services/common/errors.js';
+import { etag, lastModifiedMs } from '../services/common/etag.js';
 import { checkMetadata, type Metadata } from '../services/common/metadata.js';
 import type { Call } from './call.js';
 
@@ -74,4 +77,9 @@ export function metadataOf(call: Call): Metadata {
 /** Adds stored metadata to the headers of an answer. */
 export function addMetadata(headers: string[], metadata: Metadata): void {
   for (const [name, value] of metadata) headers.push(prefix + name, value);
+}
+
+/** When it was changed last. */
+export function stampHeaders(stamp: Stamp): string[] {
+  return ['ETag', etag(stamp), 'Last-Modified', formatHttpDate(lastModifiedMs(stamp))];
 }

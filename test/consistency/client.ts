@@ -7,7 +7,7 @@ import { seededRandom } from '#src/base/random.js';
 import type { Ports } from '../support/restartable.js';
 import { writeLine } from './history.js';
 import { Sender } from './sender.js';
-import type { Place } from './thread.js';
+import { newThread, type Place } from './thread.js';
 import { act } from './work.js';
 
 export interface ClientSettings {
@@ -27,16 +27,7 @@ async function work(settings: ClientSettings, number: number, file: number, unti
   const { ports, sas, dropShare, place } = settings;
   const sender = new Sender({ ports, sas, random, dropShare });
   const history = (record: Parameters<typeof writeLine>[0]) => void writeSync(file, `${writeLine(record)}\n`);
-  const thread = {
-    client: `${settings.client}.${number}`,
-    random,
-    sender,
-    history,
-    seen: new Map(),
-    leased: new Set<string>(),
-    held: [],
-    count: 0,
-  };
+  const thread = newThread({ client: `${settings.client}.${number}`, random, sender, history });
   while (performance.now() < untilMs) {
     await act(thread, place);
     if (random() < 0.3) await delay(random() * 10);

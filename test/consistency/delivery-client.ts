@@ -11,7 +11,7 @@ import type { Ports } from '../support/restartable.js';
 import { begun, nowMs, type Recorded, writeLine } from './history.js';
 import type { Handed, QueueCall, QueueResult } from './queue-checker.js';
 import { Sender } from './sender.js';
-import { nowhere, type Thread } from './thread.js';
+import { newThread, nowhere, type Thread } from './thread.js';
 import { queue } from './work-queues.js';
 
 export interface DeliverySettings {
@@ -40,16 +40,12 @@ process.once('message', () => {
 function threadOf(number: number): Thread {
   const random = seededRandom(settings.seed * 10_000 + settings.client * 100 + number);
   const { ports, sas } = settings;
-  return {
+  return newThread({
     client: `${settings.client}.${number}`,
     random,
     sender: new Sender({ ports, sas, random, dropShare: 0.001 }),
     history: (record: Recorded) => void writeSync(file, `${writeLine(record)}\n`),
-    seen: new Map(),
-    leased: new Set<string>(),
-    held: [],
-    count: 0,
-  };
+  });
 }
 
 async function call(thread: Thread, asked: QueueCall): Promise<QueueResult | undefined> {

@@ -12,7 +12,7 @@ import { type Recorded, readLines, settledLines } from './history.js';
 import { judge } from './judge.js';
 import { sas } from './round.js';
 import { Sender } from './sender.js';
-import { nowhere, type Thread } from './thread.js';
+import { newThread, nowhere } from './thread.js';
 import { emptyQueue } from './work.js';
 
 export interface DeliveryOptions {
@@ -40,16 +40,12 @@ export async function deliver(options: DeliveryOptions): Promise<Recorded[]> {
   const { program, seed, messages, clients, kills } = options;
   const random = seededRandom(seed);
   const records: Recorded[] = [];
-  const thread: Thread = {
+  const thread = newThread({
     client: judge,
     random,
     sender: new Sender({ ports: program.ports, sas, random, dropShare: 0 }),
     history: (record) => records.push(record),
-    seen: new Map(),
-    leased: new Set<string>(),
-    held: [],
-    count: 0,
-  };
+  });
   const place = { ...nowhere, queue: 'delivery' };
   await thread.sender.send({ service: 'queue', method: 'PUT', path: `/${place.queue}` });
   const crews: Crew[] = [];

@@ -14,7 +14,7 @@ import { type FaultContext, type FaultName, faults, together } from './faults.js
 import { type Recorded, readLines } from './history.js';
 import { type Finding, judge, judgeRound } from './judge.js';
 import { Sender } from './sender.js';
-import type { Place, Thread } from './thread.js';
+import { newThread, type Place } from './thread.js';
 import { emptyQueue, readAll } from './work.js';
 import { longestHidingMs } from './work-queues.js';
 
@@ -50,16 +50,12 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
   const name = `round${round}`;
   const place: Place = { container: name, table: name, queue: name, share: name };
   const records: Recorded[] = [];
-  const thread: Thread = {
+  const thread = newThread({
     client: judge,
     random,
     sender: new Sender({ ports: program.ports, sas, random, dropShare: 0 }),
     history: (record) => records.push(record),
-    seen: new Map(),
-    leased: new Set<string>(),
-    held: [],
-    count: 0,
-  };
+  });
   await makePlaces(thread.sender, place);
 
   const context: FaultContext = {

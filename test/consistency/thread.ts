@@ -26,6 +26,11 @@ export interface Thread {
   count: number;
 }
 
+/** One that knows nothing yet. */
+export function newThread(told: Pick<Thread, 'client' | 'random' | 'sender' | 'history'>): Thread {
+  return { ...told, seen: new Map(), leased: new Set(), held: [], count: 0 };
+}
+
 /** Where the objects of one round are. */
 export interface Place {
   readonly container: string;

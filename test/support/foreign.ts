@@ -49,6 +49,16 @@ export function serving(content: Buffer, headers: Readonly<Record<string, string
 /** What a slow source has. */
 export const content = Buffer.alloc(300_000, 'slowly');
 
+/** A source that can be asked once; later it breaks off after some bytes. */
+export function breakingOff(): Answer {
+  let asked = 0;
+  return (request, response) => {
+    if (asked++ === 0) return serving(content)(request, response);
+    response.writeHead(200, { ETag: '"v1"', 'Content-Length': content.length });
+    response.write('half', () => response.destroy());
+  };
+}
+
 /** A source that sends a part, and the rest when it is let. */
 export function slow() {
   const waiting: ServerResponse[] = [];

@@ -1,7 +1,6 @@
 // The headers that tell of a blob.
 
 import { buffer } from '../../base/bytes.js';
-import type { Stamp } from '../../base/stamps.js';
 import { stampToMs } from '../../base/stamps.js';
 import { formatHttpDate } from '../../base/times.js';
 import type { BlobAddress } from '../../services/blob/address.js';
@@ -10,17 +9,11 @@ import { lastAccess } from '../../services/blob/last-access.js';
 import type { BlobRecord, CopyState, ImmutabilityPolicy, Tier } from '../../services/blob/model.js';
 import { inferredPageTier } from '../../services/blob/page-tiers.js';
 import { observeTier } from '../../services/blob/tier.js';
-import { etag, lastModifiedMs } from '../../services/common/etag.js';
 import { availableLease, type Lease, leaseProperties } from '../../services/common/lease.js';
 import type { Identity } from '../auth/types.js';
 import type { Version } from '../call.js';
-import { addMetadata } from '../headers.js';
+import { addMetadata, stampHeaders } from '../headers.js';
 import { keyHeaders } from './customer-keys.js';
-
-/** ETag and Last-Modified. */
-export function stampHeaders(stamp: Stamp): string[] {
-  return ['ETag', etag(stamp), 'Last-Modified', formatHttpDate(lastModifiedMs(stamp))];
-}
 
 /** What a write that makes or changes a blob answers. */
 export function writtenHeaders(blob: BlobRecord, version: Version): string[] {

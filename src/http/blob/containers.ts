@@ -10,10 +10,10 @@ import { readAcl, writeAcl } from '../acl.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
-import { addMetadata, metadataOf, requireHeader, wordHeader } from '../headers.js';
+import { addMetadata, metadataOf, requireHeader, stampHeaders, wordHeader } from '../headers.js';
 import type { Handler, Operation } from '../operation.js';
 import { xmlAnswer } from '../xml.js';
-import { addLease, stampHeaders } from './blob-headers.js';
+import { addLease } from './blob-headers.js';
 import { leaseAction, leaseAnswer } from './leases.js';
 import { containerKey, leaseIdOf } from './requests.js';
 

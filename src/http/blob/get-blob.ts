@@ -13,10 +13,10 @@ import { invalidHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
-import { addMetadata, flagHeader } from '../headers.js';
+import { addMetadata, flagHeader, stampHeaders } from '../headers.js';
 import type { Handler, Operation } from '../operation.js';
 import { contentRange, cutRange, lengthOf, readRange } from '../ranges.js';
-import { addLastAccess, addTier, blobHeaders, md5Text, stampHeaders } from './blob-headers.js';
+import { addLastAccess, addTier, blobHeaders, md5Text } from './blob-headers.js';
 import { blobAddress, containerKey, guardsOf } from './requests.js';
 import { servePage, websiteOf } from './website.js';
 

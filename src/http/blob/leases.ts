@@ -5,8 +5,8 @@ import type { Lease, LeaseAction } from '../../services/common/lease.js';
 import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
+import { stampHeaders } from '../headers.js';
 import { leaseAnswer as answer, leaseActionOf } from '../leases.js';
-import { stampHeaders } from './blob-headers.js';
 
 /** What the headers ask for. A SAS that may delete and not write may break a lease, and nothing else. */
 export function leaseAction(

@@ -9,12 +9,12 @@ import { invalidHeader, invalidParameter, missingHeader } from '../../services/c
 import { pageBytes, type Range } from '../../services/common/range-map.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
-import { wordHeader } from '../headers.js';
+import { stampHeaders, wordHeader } from '../headers.js';
 import type { Handler, Operation } from '../operation.js';
 import { pageSize, parameter } from '../parameters.js';
 import { readRange, sourceRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
-import { sequenceHeader, stampHeaders, writtenHeaders } from './blob-headers.js';
+import { sequenceHeader, writtenHeaders } from './blob-headers.js';
 import { type Received, receiveBody, receiveSource, transportHeaders } from './bodies.js';
 import { keyHeaders } from './customer-keys.js';
 import { pagesRange, sequenceConditions } from './page-requests.js';

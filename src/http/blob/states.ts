@@ -9,9 +9,9 @@ import { missingHeader } from '../../services/common/errors.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
 import { conditionsOf } from '../condition-headers.js';
-import { flagHeader, requireHeader, wordHeader } from '../headers.js';
+import { flagHeader, requireHeader, stampHeaders, wordHeader } from '../headers.js';
 import type { Handler } from '../operation.js';
-import { policyHeaders, stampHeaders } from './blob-headers.js';
+import { policyHeaders } from './blob-headers.js';
 import { requireExpiry } from './expiry-request.js';
 import {
   blobAddress,

@@ -4,8 +4,8 @@ import * as directories from '../../services/file/directories.js';
 import type { FileService } from '../../services/file/service.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
-import { addMetadata, metadataOf } from '../headers.js';
-import { encryptedRequest, smbHeaders, stampHeaders, writtenHeaders } from './file-headers.js';
+import { addMetadata, metadataOf, stampHeaders } from '../headers.js';
+import { encryptedRequest, smbHeaders, writtenHeaders } from './file-headers.js';
 import { readTarget, writeTarget } from './requests.js';
 import { smbRequest } from './smb-headers.js';
 

@@ -1,19 +1,13 @@
 // What answers tell of files and directories.
 
-import type { Stamp } from '../../base/stamps.js';
 import { formatHttpDate, formatIsoTime } from '../../base/times.js';
-import { etag, lastModifiedMs } from '../../services/common/etag.js';
 import { type Lease, leaseProperties } from '../../services/common/lease.js';
 import { msOf, type Ticks, ticksPerMs } from '../../services/file/file-system.js';
 import type { CopyState, Entry, FileEntry, HttpProperties } from '../../services/file/model.js';
 import type { Identity } from '../auth/types.js';
 import type { Version } from '../call.js';
-import { addMetadata } from '../headers.js';
+import { addMetadata, stampHeaders } from '../headers.js';
 import { attributesText } from './smb-headers.js';
-
-export function stampHeaders(stamp: Stamp): string[] {
-  return ['ETag', etag(stamp), 'Last-Modified', formatHttpDate(lastModifiedMs(stamp))];
-}
 
 export const encryptedRequest = ['x-ms-request-server-encrypted', 'true'] as const;
 

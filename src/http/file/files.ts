@@ -10,10 +10,10 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { md5Header } from '../checksums.js';
-import { addMetadata, integerHeader, metadataOf, wordHeader } from '../headers.js';
+import { addMetadata, integerHeader, metadataOf, stampHeaders, wordHeader } from '../headers.js';
 import { leaseActionOf, leaseAnswer } from '../leases.js';
 import { receiveBytes } from './bodies.js';
-import { encryptedRequest, fileHeaders, stampHeaders, writtenHeaders } from './file-headers.js';
+import { encryptedRequest, fileHeaders, writtenHeaders } from './file-headers.js';
 import { leaseIdOf, readFileTarget, writeFileTarget } from './requests.js';
 import { smbRequest } from './smb-headers.js';
 

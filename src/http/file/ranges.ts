@@ -9,13 +9,13 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { expectedSourceChecksums, verifyChecksums } from '../checksums.js';
-import { flagHeader, requireHeader, wordHeader } from '../headers.js';
+import { flagHeader, requireHeader, stampHeaders, wordHeader } from '../headers.js';
 import type { Inside } from '../operation.js';
 import { type ByteRange, lengthOf, readRange, sourceRange, writeRange } from '../ranges.js';
 import { element, parent, xmlAnswer } from '../xml.js';
 import { mostBytes, receiveBytes } from './bodies.js';
 import { readSource } from './copy-source.js';
-import { encryptedRequest, stampHeaders, timeText } from './file-headers.js';
+import { encryptedRequest, timeText } from './file-headers.js';
 import { leaseIdOf, readFileTarget, refuseNfs, snapshotOf, writeFileTarget } from './requests.js';
 
 /** From here on a write sets the last write time, and says so. */

@@ -11,10 +11,18 @@ import * as shares from '../../services/file/shares.js';
 import { readAcl, writeAcl } from '../acl.js';
 import type { Answer } from '../answer.js';
 import type { Call } from '../call.js';
-import { addMetadata, flagHeader, integerHeader, metadataOf, requireHeader, wordHeader } from '../headers.js';
+import {
+  addMetadata,
+  flagHeader,
+  integerHeader,
+  metadataOf,
+  requireHeader,
+  stampHeaders,
+  wordHeader,
+} from '../headers.js';
 import { leaseActionOf, leaseAnswer } from '../leases.js';
 import { element, parent, xmlAnswer } from '../xml.js';
-import { leaseHeaders, stampHeaders } from './file-headers.js';
+import { leaseHeaders } from './file-headers.js';
 import { leaseIdOf, refuseSnapshot, shareKey, snapshotOf, snapshotText } from './requests.js';
 
 const largestQuotaGib = 102_400;

@@ -2,11 +2,9 @@
 
 import type { AccountStore } from '../common/account-store.js';
 import { defaultSettings } from '../common/accounts.js';
-import type { ContentStore } from '../common/content-store.js';
-import type { Garbage } from '../common/garbage.js';
+import type { Ground } from '../common/ground.js';
 import { PendingCopies } from '../common/pending-copies.js';
 import type { FetchSource, PendingCopy } from '../common/sources.js';
-import type { Store } from '../common/store.js';
 import { registerBlockLists } from './block-lists.js';
 import { copyTargets } from './copy-targets.js';
 import { LastAccess } from './last-access.js';
@@ -25,16 +23,7 @@ export interface BlobService {
   close(): Promise<void>;
 }
 
-export interface BlobServiceGround {
-  readonly store: Store;
-  readonly garbage: Garbage;
-  readonly accounts: AccountStore;
-  readonly content: ContentStore;
-  readonly fetchSource: FetchSource;
-  report(error: unknown): void;
-}
-
-export async function openBlobService(ground: BlobServiceGround): Promise<BlobService> {
+export async function openBlobService(ground: Ground): Promise<BlobService> {
   const { store, garbage, accounts, fetchSource, report } = ground;
   const { contents, maps, slices } = ground.content;
   const settings = (account: string) => accounts.get(account)?.settings ?? defaultSettings;

@@ -1,11 +1,9 @@
 // The file service as protocols see it: the store, the lock table, shares as SMB has them, and what accounts have set.
 
 import type { AccountStore } from '../common/account-store.js';
-import type { ContentStore } from '../common/content-store.js';
-import type { Garbage } from '../common/garbage.js';
+import type { Ground } from '../common/ground.js';
 import { PendingCopies } from '../common/pending-copies.js';
 import type { FetchSource } from '../common/sources.js';
-import type { Store } from '../common/store.js';
 import type { Schedule } from './caches.js';
 import type { ChangeListener } from './changes.js';
 import type { Volumes } from './file-system.js';
@@ -31,16 +29,7 @@ export interface FileService {
 
 const sweepMs = 30_000;
 
-export interface FileGround {
-  readonly store: Store;
-  readonly garbage: Garbage;
-  readonly accounts: AccountStore;
-  readonly content: ContentStore;
-  readonly fetchSource: FetchSource;
-  report(error: unknown): void;
-}
-
-export async function openFileService(ground: FileGround): Promise<FileService> {
+export async function openFileService(ground: Ground): Promise<FileService> {
   const store = await openFileStore(ground.store, ground.garbage, ground.content);
   registerSweeps(store);
   await dropStaged(store);

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { content, ended, foreignServer, serving, slow, until } from '../../support/foreign.js';
+import { breakingOff, content, ended, foreignServer, serving, slow, until } from '../../support/foreign.js';
 import { type Blob, Container, given, header } from '../../support/given.js';
 import { gives, refuses, startServer } from '../../support/server.js';
 
@@ -71,12 +71,7 @@ test('a copy that is aborted leaves an empty blob', async (t) => {
 
 test('a copy whose source breaks off fails, and says so', async (t) => {
   const { container } = await given(t, { copySources: 'any' });
-  let asked = 0;
-  const foreign = await foreignServer(t, (request, response) => {
-    if (asked++ === 0) return serving(content)(request, response);
-    response.writeHead(200, { ETag: '"v1"', 'Content-Length': content.length });
-    response.write('half', () => response.destroy());
-  });
+  const foreign = await foreignServer(t, breakingOff());
   const target = container.blob('target');
   await gives(target.copyFrom(foreign.url), 202);
   assert.equal(await ended(target), 'failed');

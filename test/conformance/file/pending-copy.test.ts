@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { content, ended, foreignServer, serving, slow, until } from '../../support/foreign.js';
+import { breakingOff, content, ended, foreignServer, serving, slow, until } from '../../support/foreign.js';
 import { type File, given, header, leaseA, Share } from '../../support/given-file.js';
 import { gives, refuses, startServer } from '../../support/server.js';
 
@@ -170,12 +170,7 @@ test('a leased target: its id starts the copy and aborts it', async (t) => {
 
 test('a copy whose source breaks off fails, and one whose source changed', async (t) => {
   const { share } = await given(t, any);
-  let asked = 0;
-  const breaking = await foreignServer(t, (request, response) => {
-    if (asked++ === 0) return serving(content)(request, response);
-    response.writeHead(200, { ETag: '"v1"', 'Content-Length': content.length });
-    response.write('half', () => response.destroy());
-  });
+  const breaking = await foreignServer(t, breakingOff());
   const target = share.file('target');
   await gives(target.copyFrom(breaking.url), 202);
   assert.equal(await ended(target), 'failed');
