@@ -1,5 +1,6 @@
 // What the transactions and the collections of one state manager share.
 
+import { Bag } from '../base/bag.js';
 import type { Engine, Version } from '../engine/engine.js';
 import { NotPrimaryError, NotReadableError, ObjectClosedError } from './errors.js';
 import { isCollectionLock } from './lock-names.js';
@@ -17,7 +18,7 @@ export class Kernel {
   readonly locks: LockTable;
   readonly notifier: Notifier;
   /** Transactions that have not ended. */
-  readonly live = new Set<Transaction>();
+  readonly live = new Bag<Transaction>();
   closed = false;
   /** Commits refused because a read no longer held. */
   conflicts = 0;

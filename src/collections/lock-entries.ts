@@ -71,6 +71,11 @@ export function admits({ holds, strong }: Entry, owner: LockOwner, mode: LockMod
   return holds.length === 0 || (holds.length === 1 && holds[0]?.owner === owner);
 }
 
+/** Whether nobody holds it or waits for it. */
+export function isFree({ holds, waiters }: Entry): boolean {
+  return holds.length === 0 && waiters.length === 0;
+}
+
 /** A key that nobody holds: the common case, made with room for one. */
 export function heldEntry(key: string, owner: LockOwner, mode: LockMode): Entry {
   const entry: Entry = { key, holds: [], strong: undefined, waiters: nobody };

@@ -13,7 +13,8 @@
 //   3. Waiters are served in order of arrival, conversions before all others; nobody overtakes.
 //   4. On a whole collection writers come before readers: a clear waits for those who are in, not for those who
 //      came after another clear.
-//   5. A key nobody holds or awaits has no entry: memory follows contention, not data.
+//   5. Of the keys that nobody holds or awaits no more entries are kept than of the others, or a thousand: memory
+//      follows contention, not data. (To take each out at once would make everything grow old, see base/bag.ts.)
 //
 // A wait ends by its timeout, by its signal, or at once where it would close a circle: then the youngest
 // transaction in the circle fails. Names, collections, rows and open files are all locked in this one
@@ -35,6 +36,7 @@ import {
   type Hold,
   heldEntry,
   holderOf,
+  isFree,
   type LockMode,
   type LockOwner,
   nobody,
@@ -67,8 +69,12 @@ export interface LockedKey {
   }[];
 }
 
+const maxFree = 1000;
+
 export class LockTable {
-  readonly #entries = new Map<string, Entry>();
+  #entries = new Map<string, Entry>();
+  /** How many of them nobody holds or awaits. */
+  #free = 0;
   readonly #describe: (key: string) => string;
   readonly #detectDeadlocks: boolean;
   /** Whether this is the lock on a whole collection. */
@@ -90,6 +96,11 @@ export class LockTable {
     const entry = this.#entries.get(key);
     if (entry === undefined) {
       this.#entries.set(key, heldEntry(key, owner, mode));
+      return undefined;
+    }
+    if (isFree(entry)) {
+      this.#free--;
+      grant(entry, owner, mode);
       return undefined;
     }
     const own = findHold(entry, owner);
@@ -135,18 +146,27 @@ export class LockTable {
     }
     if (entry.strong === hold) entry.strong = undefined;
     if (entry.waiters.length > 0) this.#serve(entry);
-    else if (entry.holds.length === 0) this.#entries.delete(entry.key);
+    else if (entry.holds.length === 0) this.#setFree();
   }
 
-  /** Entries that exist now: held or waited for. */
+  #setFree(): void {
+    if (++this.#free <= Math.max(maxFree, this.#entries.size / 2)) return;
+    const before = this.#entries;
+    this.#entries = new Map();
+    this.#free = 0;
+    for (const entry of before.values()) if (!isFree(entry)) this.#entries.set(entry.key, entry);
+  }
+
+  /** Keys that are held or waited for now. */
   get size(): number {
-    return this.#entries.size;
+    return this.#entries.size - this.#free;
   }
 
   /** All that is held or waited for now, with who holds and who waits, in order. */
   list(): LockedKey[] {
     const now = performance.now();
-    return [...this.#entries.values()].map(({ key, holds, waiters }) => ({
+    const used = [...this.#entries.values()].filter((entry) => !isFree(entry));
+    return used.map(({ key, holds, waiters }) => ({
       key: this.#describe(key),
       holders: holds.map((hold) => holderOf(hold, now)),
       waiters: waiters.map(({ owner, mode, since }) => ({
@@ -255,7 +275,7 @@ export class LockTable {
       else grant(entry, waiter.owner, waiter.mode);
       waiter.settle();
     }
-    if (entry.holds.length === 0) this.#entries.delete(entry.key);
+    if (entry.holds.length === 0) this.#setFree();
   }
 
   #breakCircles(waiter: Waiter): void {

@@ -66,6 +66,7 @@ export class Transaction implements AsyncDisposable {
   /** @internal */ readonly began = performance.now();
   /** @internal When its waits end. */ readonly until: number;
   /** @internal */ readonly changes = new ChangeSet();
+  /** @internal Among the live ones. */ place = 0;
 
   readonly #frees: boolean;
   readonly #calls = new Calls(this);
@@ -251,7 +252,7 @@ export class Transaction implements AsyncDisposable {
   read(key: Key, name: string, locked: boolean, checked: boolean): Awaitable<Versioned> {
     const known = locked ? this.changes.known(name) : undefined;
     if (known !== undefined) return known;
-    const found = this.kernel.engine.get(key);
+    const found = this.kernel.engine.get(key, name);
     return found instanceof Promise
       ? this.#readAfter(found, key, name, locked, checked)
       : this.#note(found, key, name, locked, checked);

@@ -74,6 +74,8 @@ export class Exchange {
   #bytesOut = 0;
   #seen = -1;
   #seenAt = 0;
+  /** Among those of its owner. */
+  place = 0;
 
   constructor(owner: ExchangeOwner, request: IncomingMessage, response: ServerResponse, waits: boolean) {
     this.#owner = owner;

@@ -7,6 +7,7 @@
 import http from 'node:http';
 import type { ServerOptions as SecureOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { Bag } from '../base/bag.js';
 import { StorageError } from '../services/common/errors.js';
 import type { Reply, Responder } from './endpoint.js';
 import { Exchange, type ExchangeLimits, type ExchangeOwner, type Finished } from './exchange.js';
@@ -39,7 +40,7 @@ export class Listener implements ExchangeOwner {
   isStopping = false;
   readonly #options: ListenOptions;
   readonly #server: http.Server;
-  readonly #exchanges = new Set<Exchange>();
+  readonly #exchanges = new Bag<Exchange>();
   /** How many requests wait for the answers before them, of sockets that ever had any. */
   readonly #pipelined = new WeakMap<Socket, number>();
   readonly #watch: NodeJS.Timeout;
