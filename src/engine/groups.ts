@@ -8,37 +8,69 @@
 //   1. Groups are written one at a time, in order: a later commit is never durable before an earlier one.
 //   2. One group is one synced batch, each key once. What gathers meanwhile is the next group.
 //   3. A commit that must wait for something (`after`) does not hold up those before it: it begins a group.
-//   4. A write begins by `setImmediate`: all whom the last group has woken can join the next.
+//   4. A write begins by `setImmediate`: all whom the last group has woken can join the next. But where this thread
+//      has more to do than the disk, the two take turns: a group that waits is written before the last one is told,
+//      and where none waits, half of the last one is told, and what follows from that is written before the rest.
 
 import { assert } from '../base/assert.js';
 import type { Committed, DurableCommit, Version } from './engine.js';
 import { LostError } from './errors.js';
+import { loopLoad } from './load.js';
 import { Layer } from './overlay.js';
 
 const markBytes = 64;
+const partCommits = 8;
 const noop = (): void => {};
 
+/** Some of a group's commits, in order, that are told at once. */
+class Part {
+  resolve: () => void = noop;
+  reject: (error: Error) => void = noop;
+  readonly durable = new Promise<void>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+
+  constructor() {
+    // A commit whose caller does not wait must not end the process when it is lost.
+    this.durable.catch(noop);
+  }
+}
+
 export class Group extends Layer {
-  readonly durable: Promise<void>;
+  readonly #parts = [new Part()];
   readonly commits: DurableCommit[] = [];
   readonly afters: Promise<unknown>[] = [];
   readonly firstVersion: Version;
   lastVersion: Version;
   bytes = 0;
   sealed = false;
-  resolve: () => void = noop;
-  reject: (error: Error) => void = noop;
 
   constructor(firstVersion: Version) {
     super();
     this.firstVersion = firstVersion;
     this.lastVersion = firstVersion;
-    this.durable = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-    // A commit whose caller does not wait must not end the process when it is lost.
-    this.durable.catch(noop);
+  }
+
+  /** All of it is on disk, and the first are told. */
+  get durable(): Promise<void> {
+    return (this.#parts[0] as Part).durable;
+  }
+
+  /** When it is on disk. */
+  add(commit: DurableCommit): Promise<void> {
+    if (this.commits.push(commit) > this.#parts.length * partCommits) this.#parts.push(new Part());
+    return (this.#parts.at(-1) as Part).durable;
+  }
+
+  /** The first half is told, or all there is. */
+  tell(what: 'half' | 'all'): void {
+    const count = what === 'half' ? Math.ceil(this.#parts.length / 2) : this.#parts.length;
+    for (const part of this.#parts.splice(0, count)) part.resolve();
+  }
+
+  lose(error: Error): void {
+    for (const part of this.#parts) part.reject(error);
   }
 }
 
@@ -61,16 +93,19 @@ export interface GroupWriter {
 
 export class Groups {
   readonly #writer: GroupWriter;
+  readonly #isLoaded: () => boolean;
   /** Oldest first; a new array at each change, so that a view can keep it. */
   #list: readonly Group[] = [];
   #bytes = 0;
   #lastVersion: Version = 0;
   #durableVersion: Version = 0;
-  #busy = false;
+  #state: 'idle' | 'scheduled' | 'writing' = 'idle';
   readonly #lost: { readonly first: Version; last: Version }[] = [];
 
-  constructor(writer: GroupWriter) {
+  /** `isLoaded`: whether this thread has had more to do than to wait since it was last asked. */
+  constructor(writer: GroupWriter, isLoaded = loopLoad()) {
     this.#writer = writer;
+    this.#isLoaded = isLoaded;
   }
 
   /** All up to `version` may have been drawn; nothing waits. */
@@ -130,11 +165,11 @@ export class Groups {
 
   /** The commit is in its group: what follows is the disk's. */
   ordered(group: Group, commit: DurableCommit, bytes: number): Committed {
-    group.commits.push(commit);
+    const durable = group.add(commit);
     group.bytes += bytes;
     this.#bytes += bytes;
     this.#kick();
-    return { version: commit.version, durable: group.durable };
+    return { version: commit.version, durable };
   }
 
   /** A write of the marks alone. */
@@ -164,18 +199,23 @@ export class Groups {
     this.#list = [];
     this.#bytes = 0;
     this.#writer.lost(reason, cause);
-    for (const group of groups) group.reject(lostError(cause));
+    for (const group of groups) group.lose(lostError(cause));
   }
 
   #kick(): void {
-    if (this.#busy || this.#list.length === 0) return;
-    this.#busy = true;
-    setImmediate(() => void this.#writeFirst());
+    if (this.#state !== 'idle' || this.#list.length === 0) return;
+    this.#state = 'scheduled';
+    setImmediate(() => this.#begin());
+  }
+
+  #begin(): void {
+    if (this.#state === 'scheduled') void this.#writeFirst();
   }
 
   async #writeFirst(): Promise<void> {
     const group = this.#list[0];
     assert(group !== undefined, 'a write begins with a group');
+    this.#state = 'writing';
     group.sealed = true;
     let failed: 'after' | 'store' | undefined = 'after';
     let began = 0;
@@ -188,8 +228,8 @@ export class Groups {
     } catch (cause) {
       this.#lose(failed ?? 'store', cause);
     }
+    this.#state = 'idle';
     if (failed === undefined) this.#written(group, performance.now() - began);
-    this.#busy = false;
     this.#kick();
   }
 
@@ -198,7 +238,15 @@ export class Groups {
     this.#bytes -= group.bytes;
     this.#list = this.#list.slice(1);
     this.#writer.durable(group, ms);
-    group.resolve();
+    const isLoaded = this.#isLoaded();
+    if (isLoaded && this.#list.length > 0) void this.#writeFirst();
+    const inTurns = isLoaded && this.#state !== 'writing';
+    group.tell(inTurns ? 'half' : 'all');
+    if (!inTurns) return;
+    setImmediate(() => {
+      this.#begin();
+      group.tell('all');
+    });
   }
 }
 
