@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { seededRandom } from '#src/base/random.js';
-import { type Dictionary, StateManager, type Transaction } from '#src/collections/index.js';
+import { type Dictionary, StateManager } from '#src/collections/index.js';
 import { type Account, accountOf } from './targets.js';
 
 export interface Filled {
@@ -71,20 +71,22 @@ export async function readCollections(
   let sum = 0;
   const random = seededRandom(3);
   const wanted = Array.from({ length: count }, () => keyOf(Math.floor(random() * keys)));
-  const read = async (tx: Transaction, key: string, lock: 'shared' | 'none') => {
-    sum += (await accounts.get(tx, key, { lock }))?.balance ?? 0;
-  };
   const inGroups = async (lock: 'shared' | 'none') => {
     for (let from = 0; from < count; from += perTransaction) {
       await state.transaction(async (tx) => {
-        for (const key of wanted.slice(from, from + perTransaction)) await read(tx, key, lock);
+        for (const key of wanted.slice(from, from + perTransaction))
+          sum += (await accounts.get(tx, key, { lock }))?.balance ?? 0;
       });
     }
   };
   const get = await speed(count, () => inGroups('shared'));
   const unlocked = await speed(count, () => inGroups('none'));
   const alone = await speed(count, async () => {
-    for (const key of wanted) await state.transaction((tx) => read(tx, key, 'shared'));
+    for (const key of wanted) {
+      await state.transaction(async (tx) => {
+        sum += (await accounts.get(tx, key))?.balance ?? 0;
+      });
+    }
   });
   const rows = await speed(Math.min(keys, count), () =>
     state.transaction(async (tx) => {

@@ -38,7 +38,7 @@ export class ChangeSet {
     if (value !== undefined && !frees) this.#bringsData = true;
     const old = this.writes.get(name);
     this.bytes += (value?.length ?? 0) - (old === undefined ? -key.length : (old.value?.length ?? 0));
-    this.writes.set(name, { key, value });
+    this.writes.set(name, { key, name, value });
   }
 
   /** Of several limits the smallest counts. */

@@ -14,6 +14,7 @@ import {
   StateManager,
   type StateOptions,
   TimeoutError,
+  type Transaction,
 } from './index.js';
 import { all, crashCopy, granted, scene, temporary, turns, waits } from './scenario.suite.js';
 
@@ -376,6 +377,36 @@ test('9: codecs given to open serve collections that are used by name alone', as
   await using second = await StateManager.open({ location, codecs: [pointCodec(1)] });
   const found = await second.queue<Point>('points');
   assert.deepEqual(await second.transaction((tx) => found.tryPeek(tx)), { x: 5 });
+});
+
+test('what is done to a value does not reach the store, even if its codec hands out the bytes it was given', async () => {
+  const bare: Codec<Uint8Array> = {
+    name: 'bare',
+    version: 1,
+    encode: (value) => value,
+    decode: (bytes) => bytes,
+  };
+  await using state = await StateManager.open({ location: await temporary() });
+  const texts = await state.dictionary<string, Uint8Array>('texts', { codec: bare });
+  const spoil = (tx: Transaction, lock: 'shared' | 'none' | 'snapshot') =>
+    texts.get(tx, 'a', { lock }).then((value) => {
+      assert.equal(Buffer.from(value as Uint8Array).toString(), 'kept');
+      value?.fill(0);
+    });
+  const given = Buffer.from('kept');
+  const writing = state.begin();
+  await texts.set(writing, 'a', given);
+  given.fill(0);
+  await spoil(writing, 'shared'); // its own write
+  const committed = writing.commit();
+  const spoilAll = async (tx: Transaction) => {
+    for (const lock of ['none', 'snapshot', 'shared', 'none', 'snapshot'] as const) await spoil(tx, lock);
+    for await (const [, value] of texts.entries(tx)) value.fill(0);
+    await spoil(tx, 'shared');
+  };
+  await state.transaction(spoilAll); // ordered, not on disk yet
+  await committed;
+  for (let round = 0; round < 3; round++) await state.transaction(spoilAll); // from disk, and from what was read lately
 });
 
 test('a collection whose codec is not known cannot be read, but removed', async () => {

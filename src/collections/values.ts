@@ -3,7 +3,7 @@
 
 import type { Version } from '../engine/engine.js';
 import type { CatalogRecord } from './catalog.js';
-import { type Codec, deepFreeze } from './codec.js';
+import { type Codec, deepFreeze, defaultCodec } from './codec.js';
 import { Collection } from './collection.js';
 import { ArgumentError, InvalidDataError, OperationTooLargeError } from './errors.js';
 import type { Kernel } from './kernel.js';
@@ -43,7 +43,8 @@ export abstract class ValueCollection<V> extends Collection {
 
   /** @internal */
   decode(bytes: Uint8Array): V {
-    const value = this.codec.decode(bytes);
+    // The store's own bytes: a codec of somebody else's might hand out a part of them.
+    const value = this.codec.decode(this.codec === defaultCodec ? bytes : Buffer.from(bytes));
     return this.kernel.settings.freeze ? deepFreeze(value) : value;
   }
 }

@@ -116,18 +116,6 @@ function keys(it: It): void {
     );
   });
 
-  it('what a reader does to its bytes does not reach the store', async (engine) => {
-    await durable(engine, put('a', 'kept'));
-    for (let round = 0; round < 2; round++) {
-      const { value } = await engine.get(bytes('a'));
-      assert.equal(textOf(value), 'kept');
-      value?.fill(0);
-      const page = await engine.range(bytes('a'), undefined);
-      assert.equal(textOf(page.rows[0]?.value), 'kept');
-      page.rows[0]?.value.fill(0);
-    }
-  });
-
   it('the last write of a key in one change counts', async (engine) => {
     await durable(engine, put('a', '1'), put('a', '2'), put('b'), remove('b'));
     assert.equal(await read(engine, 'a'), '2');

@@ -51,7 +51,8 @@ export interface Page {
 export interface CheckedPage extends Page, Disposable {}
 
 export interface Reader {
-  get(key: Key): Awaitable<Versioned>;
+  /** `name`: the key as `mapKey` tells it, where the caller has that already. */
+  get(key: Key, name?: string): Awaitable<Versioned>;
   /** In the order of `keys`. */
   getMany(keys: readonly Key[]): Awaitable<readonly Versioned[]>;
   /** From `from` up to but not including `to` (nothing: to the end). */
@@ -73,6 +74,8 @@ export interface KeyRead {
 
 export interface Write {
   readonly key: Key;
+  /** As `mapKey` tells it, where the caller has that already. */
+  readonly name?: string;
   /** Nothing: remove. The engine keeps it: not to be changed afterwards. */
   readonly value: Uint8Array | undefined;
 }

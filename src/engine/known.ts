@@ -3,9 +3,8 @@
 // microseconds become 0.2.
 //
 // Two generations: when the young one is full it becomes the old one, and the old one is forgotten; what is found
-// in the old one moves to the young. A key that is written is forgotten at once; the overlay has the word from
-// then on. Of a long value only the version is kept: contents would drive out everything else. Who reads gets bytes
-// of its own, as from the store.
+// in the old one moves to the young. A key that is written has its new record here when that leaves the overlay, which
+// has the word until then. Of a long value only the version is kept: contents would drive out everything else.
 
 import type { Version, Versioned } from './engine.js';
 
@@ -13,45 +12,34 @@ const generationKeys = 8192;
 const generationBytes = 4 * 1024 * 1024;
 const longestBytes = 8 * 1024;
 
-interface Known {
-  readonly version: Version;
-  /** Of an absent key, nothing. */
-  readonly value: Uint8Array | undefined;
-  /** Its value was too long to be kept. */
-  readonly isLong: boolean;
-}
-
-/** Short ones come out of node's pool, so this costs no allocation of memory. */
-function copyOf({ version, value }: Pick<Versioned, 'version' | 'value'>): Versioned {
-  return { value: value && Buffer.from(value), version, seen: 0 };
-}
+/** Of a value too long to be kept, the version alone. */
+type Known = Versioned | { readonly version: Version; readonly value: 'long' };
 
 export class KnownRecords {
   #young = new Map<string, Known>();
   #old = new Map<string, Known>();
-  /** Of the young ones, those that were forgotten included. */
+  /** Of the young ones. */
   #bytes = 0;
 
   get(name: string): Versioned | undefined {
     const known = this.#find(name);
-    return known === undefined || known.isLong ? undefined : copyOf(known);
+    return known === undefined || known.value === 'long' ? undefined : (known as Versioned);
   }
 
   version(name: string): Version | undefined {
     return this.#find(name)?.version;
   }
 
-  /** Keeps what the store gave. The result is the reader's. */
-  set(name: string, found: Versioned): Versioned {
-    const { version, value } = found;
-    const isLong = value !== undefined && value.length > longestBytes;
-    this.#add(name, { version, value: isLong ? undefined : value, isLong });
-    return isLong ? found : copyOf(found);
+  /** Keeps what is in the store now. */
+  set(name: string, found: Versioned): void {
+    const isLong = found.value !== undefined && found.value.length > longestBytes;
+    this.#add(name, isLong ? { version: found.version, value: 'long' } : found);
   }
 
-  forget(name: string): void {
-    this.#young.delete(name);
-    this.#old.delete(name);
+  /** A known key has a new record in the store; one that nobody has read stays unknown. */
+  renew(name: string, value: Uint8Array | undefined, version: Version): void {
+    if (!this.#young.has(name) && !this.#old.has(name)) return;
+    this.set(name, { value, version: value === undefined ? 0 : version, seen: 0 });
   }
 
   clear(): void {
@@ -74,7 +62,12 @@ export class KnownRecords {
       this.#young = new Map();
       this.#bytes = 0;
     }
+    const before = this.#young.get(name);
+    this.#bytes += bytesOf(name, known) - (before === undefined ? 0 : bytesOf(name, before));
     this.#young.set(name, known);
-    this.#bytes += name.length + (known.value?.length ?? 0);
   }
+}
+
+function bytesOf(name: string, { value }: Known): number {
+  return name.length + (value?.length ?? 0);
 }

@@ -125,10 +125,10 @@ class LevelEngine implements Engine, GroupWriter {
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  get(key: Key): Awaitable<Versioned> {
+  get(key: Key, name?: string): Awaitable<Versioned> {
     const handle = this.#newest.handle();
-    if (handle === undefined) return this.#newest.later(() => this.get(key));
-    return this.#newest.get(handle, key);
+    if (handle === undefined) return this.#newest.later(() => this.get(key, name));
+    return this.#newest.get(handle, key, name);
   }
 
   getMany(keys: readonly Key[]): Awaitable<readonly Versioned[]> {
@@ -195,6 +195,7 @@ class LevelEngine implements Engine, GroupWriter {
 
   durable(group: Group, ms: number): void {
     this.#live.handle?.changed();
+    this.#newest.stored(group);
     this.#wrote?.({ commits: group.commits.length, bytes: group.bytes, ms });
     if (this.#changed.any) for (const commit of group.commits) this.#changed.tell(commit);
   }

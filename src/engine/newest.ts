@@ -1,13 +1,13 @@
 // The newest state: the overlay over the store, for readers and for the commits that are judged by it.
 
 import { mapKey } from '../base/bytes.js';
-import type { Awaitable, Key, Versioned } from './engine.js';
+import type { Awaitable, Key, Version, Versioned, Write } from './engine.js';
 import { ClosedError, UnavailableError } from './errors.js';
 import type { Group, Groups } from './groups.js';
 import { type Handle, shown } from './handle.js';
 import { KnownRecords } from './known.js';
 import type { LiveStore } from './live-store.js';
-import { type Entry, newestIn, type View } from './overlay.js';
+import { newestIn, type View } from './overlay.js';
 import { Watches } from './watches.js';
 
 export class Newest {
@@ -46,8 +46,7 @@ export class Newest {
     return read();
   }
 
-  get(handle: Handle, key: Key): Versioned {
-    const name = mapKey(key);
+  get(handle: Handle, key: Key, name = mapKey(key)): Versioned {
     const entry = newestIn(this.#groups.list, name);
     if (entry !== undefined) return shown(entry);
     return this.#known.get(name) ?? this.#stored(handle, key, name);
@@ -68,11 +67,14 @@ export class Newest {
     return { layers: this.#groups.list, version: this.#viewed };
   }
 
-  put(group: Group, entry: Omit<Entry, 'older'>): void {
-    const name = mapKey(entry.key);
-    group.put(name, entry, this.#viewed);
-    this.#known.forget(name);
+  put(group: Group, { key, value, name = mapKey(key) }: Write, version: Version): void {
+    group.put(name, { key, value, version }, this.#viewed);
     this.watches.wrote(name);
+  }
+
+  /** The group is in the store, and about to leave the overlay. */
+  stored(group: Group): void {
+    for (const [name, { value, version }] of group.named()) this.#known.renew(name, value, version);
   }
 
   /** Something was lost, or has turned up. */
@@ -82,6 +84,8 @@ export class Newest {
   }
 
   #stored(handle: Handle, key: Key, name: string): Versioned {
-    return this.#known.set(name, handle.get(key));
+    const found = handle.get(key);
+    this.#known.set(name, found);
+    return found;
   }
 }

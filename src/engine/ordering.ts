@@ -60,7 +60,7 @@ export class Ordering {
     if (!writes) {
       return { version: this.#groups.newest, durable: this.#groups.settled(seen) ?? Promise.resolve() };
     }
-    const counters = countUp(change.adds ?? [], (key) => this.#newest.get(handle, key));
+    const counters = countUp(change.adds ?? [], (key, name) => this.#newest.get(handle, key, name));
     return this.#apply(change, counters, bytes);
   }
 
@@ -68,8 +68,8 @@ export class Ordering {
   #apply({ writes = [], after }: Change, counters: Change['writes'] & object, bytes: number): Committed {
     const group = this.#groups.next(after);
     const version = group.lastVersion;
-    for (const { key, value } of writes) this.#newest.put(group, { key, value, version });
-    for (const { key, value } of counters) this.#newest.put(group, { key, value, version });
+    for (const write of writes) this.#newest.put(group, write, version);
+    for (const write of counters) this.#newest.put(group, write, version);
     return this.#groups.ordered(group, { version, writes }, bytes);
   }
 

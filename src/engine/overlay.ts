@@ -60,6 +60,11 @@ export class Layer {
     return this.#entries.values();
   }
 
+  /** Likewise, each with its name. */
+  named(): Iterable<[name: string, entry: Entry]> {
+    return this.#entries;
+  }
+
   /** The names from `from` up to but not including `to`, in order. */
   names(from: string, to: string | undefined): string[] {
     this.#sort();

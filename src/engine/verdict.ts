@@ -31,14 +31,14 @@ export function judgeReads({ reads, pages }: Change, newest: (key: Key) => Seen,
 }
 
 /** What the counters become, or a refusal. */
-export function countUp(adds: readonly Add[], newest: (key: Key) => Versioned): Write[] {
+export function countUp(adds: readonly Add[], newest: (key: Key, name: string) => Versioned): Write[] {
   const counts = new Map<string, { readonly key: Key; readonly count: number }>();
   for (const { key, amount, max } of adds) {
     const name = mapKey(key);
-    const count = (counts.get(name)?.count ?? decodeCounter(newest(key).value)) + amount;
+    const count = (counts.get(name)?.count ?? decodeCounter(newest(key, name).value)) + amount;
     if (max !== undefined && amount > 0 && count > max) throw new LimitError(key);
     if (!Number.isSafeInteger(count)) throw new LimitError(key, 'a counter would pass 2^53, where it ends');
     counts.set(name, { key, count });
   }
-  return [...counts.values()].map(({ key, count }) => ({ key, value: encodeCounter(count) }));
+  return [...counts].map(([name, { key, count }]) => ({ key, name, value: encodeCounter(count) }));
 }

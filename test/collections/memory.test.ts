@@ -9,7 +9,8 @@ import { temporary } from '#src/collections/scenario.suite.js';
 import type { Held } from './grower.js';
 
 const full = process.env['LAZULI_FULL'] === '1';
-const [keys, transactions] = full ? [1_000_000, 100_000] : [30_000, 3_000];
+/** A tenth of the keys is more than is kept of those read lately, so that all caches are full by then. */
+const [keys, transactions] = full ? [1_000_000, 100_000] : [180_000, 3_000];
 const mebibyte = 1024 * 1024;
 /** What may differ for other reasons: how full a cache is, what was compiled meanwhile. */
 const slackBytes = { heap: (full ? 6 : 2) * mebibyte, buffers: 12 * mebibyte } as const;
