@@ -34,7 +34,7 @@ export class Appender {
   /** The name of the file is on disk. */
   readonly #named: Promise<void>;
   /** By position, oldest first. */
-  readonly #queue = new Map<number, Job>();
+  #queue = new Map<number, Job>();
   #settle: () => void = () => {};
   #writers = 0;
   #calls = 0;
@@ -174,6 +174,7 @@ export class Appender {
       this.#queue.delete(job.position);
       job = this.#queue.get(job.position + job.bytes.length);
     }
+    if (this.#queue.size === 0) this.#queue = new Map(); // what was in an old one would grow old, see base/bag.ts
     return run;
   }
 
