@@ -16,7 +16,7 @@ const dictionaries = [
   '$system/blob/versions',
   '$system/blob/blocks',
   '$system/blob/block-names',
-  '$system/blob/tags',
+  '$system/blob/tag-index',
   '$system/blob/copies',
 ];
 

@@ -9,7 +9,7 @@
 //   blocks       [upload id, block id]           uncommitted blocks
 //   block counts upload id                       how many of those
 //   block names  [map, n]                        the list of blocks a blob was committed from (block-lists.ts)
-//   tags         [account, tag, value, container, blob]    which blobs have it (tag-index.ts)
+//   tags         [account, tag, value, container, container id, blob]    which blobs have it (tag-index.ts)
 //   copies       [container id, name]            copies from elsewhere that are under way (copy-targets.ts)
 //   due          [time, what, container id, name, stamp]   what time makes garbage (due.ts)
 //   usage        [container id, what, count or bytes]      what each container uses (usage.ts)
@@ -208,7 +208,14 @@ export type ContainerKey = readonly [account: string, name: string];
 export type DeletedContainerKey = readonly [account: string, name: string, stamp: Stamp];
 export type BlobKey = readonly [container: number, name: string];
 export type KeptKey = readonly [container: number, name: string, stamp: Stamp];
-export type TagKey = readonly [account: string, tag: string, value: string, container: string, blob: string];
+export type TagKey = readonly [
+  account: string,
+  tag: string,
+  value: string,
+  container: string,
+  id: number,
+  blob: string,
+];
 export type DueWhat = 'upload' | 'blob' | 'snapshot' | 'version' | 'container';
 /** `where` is the container's id; of a container itself, its account. */
 export type DueKey = readonly [
@@ -235,7 +242,7 @@ export interface BlobStore extends Store {
   readonly blocks: Dictionary<readonly [upload: number, id: string], PackedPiece>;
   readonly blockCounts: Counters<number>;
   readonly blockNames: Dictionary<readonly [map: number, part: number], BlockNames>;
-  readonly tags: Dictionary<TagKey, number>;
+  readonly tags: Dictionary<TagKey, true>;
   readonly due: Dictionary<DueKey, true>;
   readonly usage: Counters<UsageKey>;
   readonly copies: Dictionary<BlobKey, PendingCopy>;
@@ -275,7 +282,7 @@ export async function openBlobStore({ store, ...ground }: BlobGround): Promise<B
     blocks: await state.dictionary('$system/blob/blocks', options),
     blockCounts: await state.counters('$system/blob/block-counts', { system: true }),
     blockNames: await state.dictionary('$system/blob/block-names', options),
-    tags: await state.dictionary('$system/blob/tags', options),
+    tags: await state.dictionary('$system/blob/tag-index', options),
     due: await state.dictionary('$system/blob/due', options),
     usage: await state.counters('$system/blob/usage', { system: true }),
     copies: await state.dictionary('$system/blob/copies', options),

@@ -11,6 +11,7 @@ import { LastAccess } from './last-access.js';
 import { type BlobKey, type BlobStore, openBlobStore } from './model.js';
 import { registerContainers } from './sweep.js';
 import { sweepDue } from './sweep-due.js';
+import { indexOnce } from './tag-index.js';
 import { registerUploads } from './uploads.js';
 import { countOnce } from './usage.js';
 
@@ -44,6 +45,7 @@ export async function openBlobService(ground: Ground): Promise<BlobService> {
   garbage.also(() => sweepDue(blobs));
   const pending = new PendingCopies(copyTargets(blobs), fetchSource, report);
   await countOnce(blobs);
+  await indexOnce(blobs);
   await pending.resume();
   const lastAccess = new LastAccess(blobs, report);
   const close = async () => {

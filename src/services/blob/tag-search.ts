@@ -44,14 +44,14 @@ export function findBlobs(
     const blobs: FoundBlob[] = [];
     let looked = 0;
     let last: TagKey | undefined;
-    for await (const [key, id] of store.tags.entries(tx, rangeOf(account, telling, container, after))) {
+    for await (const key of store.tags.keys(tx, rangeOf(account, telling, container, after))) {
       if (blobs.length === max || looked === mostRows) return { blobs, next: formatMarker(last ?? key) };
       last = key;
       looked++;
       if (!compares(key[2], telling) || (container !== undefined && key[3] !== container)) continue;
-      const tags = await tagsAt(store, tx, key, id);
+      const tags = await tagsAt(store, tx, key);
       if (tags !== undefined && matchesTags({ all: search.all }, tags)) {
-        blobs.push({ container: key[3], name: key[4], tags: askedFor(tags, search) });
+        blobs.push({ container: key[3], name: key[5], tags: askedFor(tags, search) });
       }
     }
     return { blobs, next: undefined };
@@ -74,8 +74,7 @@ function rangeOf(
 async function tagsAt(
   store: BlobStore,
   tx: Transaction,
-  [account, , , container, name]: TagKey,
-  id: number,
+  [account, , , container, id, name]: TagKey,
 ): Promise<Tags | undefined> {
   const entry = await store.containers.get(tx, [account, container], { lock: 'none' });
   if (entry?.id !== id) return undefined;
@@ -93,12 +92,16 @@ function formatMarker([, ...rest]: TagKey): string {
 function parseMarker(marker: string, account: string): TagKey {
   try {
     const parts = JSON.parse(Buffer.from(marker, 'base64url').toString()) as unknown[];
-    const [tag, value, container, blob] = parts;
-    if (parts.length === 4 && parts.every((part) => typeof part === 'string')) {
-      return [account, String(tag), String(value), String(container), String(blob)];
+    const [tag, value, container, id, blob] = parts;
+    if (parts.length === 5 && typeof id === 'number' && [tag, value, container, blob].every(isText)) {
+      return [account, String(tag), String(value), String(container), id, String(blob)];
     }
   } catch {
     // told below
   }
   throw invalidParameter('marker', marker);
+}
+
+function isText(part: unknown): boolean {
+  return typeof part === 'string';
 }

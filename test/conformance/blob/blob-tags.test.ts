@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BlobService } from '#src/services/blob/service.js';
 import { type Blob, Container, given, leaseA } from '../../support/given.js';
-import { gives, refuses, type TestServer } from '../../support/server.js';
+import { temporaryFolder } from '../../support/program.js';
+import { gives, refuses, startServer, type TestServer } from '../../support/server.js';
 
 const xml = (tags: Readonly<Record<string, string>>) =>
   `<?xml version="1.0"?><Tags><TagSet>${Object.entries(tags)
@@ -131,4 +133,25 @@ test('what is swept of a container that is gone leaves the tags of the next one 
   await gives(blob.upload('v2', headers), 201);
   for (let round = 0; round < 3; round++) await server.running.sweep();
   assert.equal(await found(), true);
+});
+
+test('a store with the former index, which had no ids, is indexed when it is opened', async (t) => {
+  const location = temporaryFolder(t);
+  const stops: (() => Promise<void>)[] = [];
+  const { container, server } = await given(
+    { after: (stop) => stops.push(stop as () => Promise<void>) },
+    { content: 'v1', headers: { 'x-ms-tags': 'a=1' }, location },
+  );
+  for (let at = 0; at < 1001; at += 1) {
+    await gives(container.blob(`b${at}`).upload('', at % 2 === 0 ? { 'x-ms-tags': 'b=1' } : {}), 201);
+  }
+  const { store } = server.running.services.get('blob') as BlobService;
+  await store.run((tx) => store.tags.clear(tx));
+  await store.state.dictionary('$system/blob/tags', { system: true, count: false });
+  assert.deepEqual(await find(server, "a = '1'"), []);
+  for (const stop of stops) await stop();
+  const again = await startServer(t, 'blob', { location });
+  assert.deepEqual(await find(again, "a = '1'"), ['photos/cat.jpg']);
+  assert.equal((await find(again, "b = '1'")).length, 501);
+  assert.equal(await again.running.state.get('$system/blob/tags'), undefined);
 });

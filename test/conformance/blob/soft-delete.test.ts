@@ -148,6 +148,30 @@ test('a deleted container is restored with its blobs', async (t) => {
   await refuses(restore({ 'x-ms-deleted-container-version': version }), 409, 'ContainerNotFound');
 });
 
+test('a restored container has its tags, though another one of that name had the same', async (t) => {
+  const tagged = { 'x-ms-tags': 'kind=cat' };
+  const { blob, container, server } = await given(t, {
+    content: 'v1',
+    headers: tagged,
+    settings: { containerRetentionDays: 3 },
+  });
+  const found = async () =>
+    (await gives(server.ask({ path: "/?comp=blobs&where=kind='cat'" }), 200)).text.match(/<Blob>/g)?.length;
+  await gives(container.delete(), 202);
+  const { text } = await gives(server.ask({ path: '/?comp=list&include=deleted' }), 200);
+  const [, version = ''] = /<Version>(.*?)<\/Version>/.exec(text) ?? [];
+  await gives(container.create(), 201);
+  await gives(blob.upload('v2', tagged), 201);
+  assert.equal(await found(), 1);
+  await gives(blob.upload('v3'), 201);
+  await gives(container.delete(), 202);
+  assert.equal(await found(), undefined);
+  const named = { 'x-ms-deleted-container-name': 'photos', 'x-ms-deleted-container-version': version };
+  await gives(container.put('comp=undelete', named), 201);
+  assert.equal(await blob.text(), 'v1');
+  assert.equal(await found(), 1);
+});
+
 test('after its time a container is not restored', async (t) => {
   const { container, server } = await given(t, { content: 'v1', settings: { containerRetentionDays: 3 } });
   await gives(container.delete(), 202);
