@@ -75,7 +75,7 @@ async function fill(store: BlobStore, count: number): Promise<void> {
 }
 
 async function get(store: BlobStore, count: number, blob: string): Promise<void> {
-  const all = (length: number) => ({ offset: 0, length });
+  const all = ({ length }: { readonly length: number }) => ({ offset: 0, length });
   const { reader } = await readBlob(store, keyOf(count), { kind: 'base', name: blob }, guards, all);
   const bytes = reader instanceof ContentReader ? reader.takeWhole() : undefined;
   if (bytes?.length !== 100) throw new Error(`${blob} is not what was put`);

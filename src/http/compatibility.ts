@@ -68,6 +68,7 @@ export function compatibility(): string {
     '- `lazuli dead-letter` sends messages that were handed out too often to another queue (operations.md).',
     '- `lazuli index` makes an index on a property of a table; filters use it (operations.md).',
     '- `GET /api/accounts/{name}/usage` on the admin port tells what each container uses, counted exactly.',
+    '- Get Blob takes `If-Range`: the range if the blob is still what the header names, else the whole.',
     '- Set Blob Expiry works on every account; Azure has it where the namespace is hierarchical.',
     '',
     '## Not there',

@@ -8,8 +8,14 @@
 //   other units, no numbers       ignored: whole      400 InvalidHeaderValue  400 InvalidHeaderValue
 //   begins at or after the end    416 InvalidRange    416 InvalidRange        the operation's to say
 //   ends after the end            cut                 cut                     the operation's to say
+//
+// If-Range on a read of a blob: the range is for who has the part before it of this very content. Azure's reference does
+// not name it; HTTP does (RFC 9110, 13.1.5), and a download that is resumed would else be joined of two contents.
 
+import type { Stamp } from '../base/stamps.js';
+import { parseHttpDate } from '../base/times.js';
 import { invalidHeader, missingHeader } from '../services/common/errors.js';
+import { bareEtag, lastModifiedMs, withoutQuotes } from '../services/common/etag.js';
 import type { Call } from './call.js';
 import { HeaderedError } from './errors.js';
 
@@ -29,6 +35,13 @@ export function readRange(call: Call): ByteRange | undefined {
   const range = parse(text, call.version >= '2011-08-18');
   if (range === undefined && call.service === 'file') throw invalidHeader(name, text);
   return range;
+}
+
+/** Whether what has this stamp is read in part: there is no If-Range, or it names this ETag or Last-Modified. */
+export function holdsIfRange(call: Call, stamp: Stamp): boolean {
+  const text = call.header('if-range');
+  if (text === undefined) return true;
+  return withoutQuotes(text.trim()) === bareEtag(stamp) || parseHttpDate(text) === lastModifiedMs(stamp);
 }
 
 /** What a write changes: both ends are told. */

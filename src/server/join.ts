@@ -217,7 +217,7 @@ function blobsIn(store: BlobStore, tx: Transaction, account: string): Joined['bl
     },
     get: (container, name) =>
       unlessMissing(async () => {
-        const all = (length: number) => ({ offset: 0, length });
+        const all = ({ length }: { readonly length: number }) => ({ offset: 0, length });
         const { reader } = await readBlob(store, [account, container], baseOf(name), unguarded, all);
         const chunks: Buffer[] = [];
         if (reader !== undefined) for await (const chunk of reader) chunks.push(chunk);

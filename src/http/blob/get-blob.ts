@@ -6,7 +6,7 @@ import { type BlobAddress, baseOf, formatKeptTime } from '../../services/blob/ad
 import type { BlobReader } from '../../services/blob/blobs.js';
 import * as blobs from '../../services/blob/blobs.js';
 import type { ByteSlice } from '../../services/blob/content.js';
-import { isPremium } from '../../services/blob/model.js';
+import { type BlobRecord, isPremium } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { ContentReader } from '../../services/common/content-reader.js';
 import { invalidHeader } from '../../services/common/errors.js';
@@ -15,7 +15,7 @@ import type { Identity } from '../auth/types.js';
 import type { Call } from '../call.js';
 import { addMetadata, flagHeader, stampHeaders } from '../headers.js';
 import type { Handler, Operation } from '../operation.js';
-import { contentRange, cutRange, lengthOf, readRange } from '../ranges.js';
+import { contentRange, cutRange, holdsIfRange, lengthOf, readRange } from '../ranges.js';
 import { addLastAccess, addTier, blobHeaders, md5Text } from './blob-headers.js';
 import { blobAddress, containerKey, guardsOf } from './requests.js';
 import { servePage, websiteOf } from './website.js';
@@ -52,8 +52,8 @@ async function answerBlob(
 ): Promise<Answer> {
   const range = readRange(call);
   const sum = wantedSum(call, range !== undefined);
-  const select = (size: number): ByteSlice => {
-    if (range === undefined) return { offset: 0, length: size };
+  const select = ({ length: size, stamp }: BlobRecord): ByteSlice => {
+    if (range === undefined || !holdsIfRange(call, stamp)) return { offset: 0, length: size };
     const part = cutRange(range, size);
     const length = lengthOf(part);
     if (sum !== undefined && length > mostSummed) throw invalidHeader(sum, 'true');
@@ -67,7 +67,7 @@ async function answerBlob(
     addLastAccess(headers, blob, call.version);
     lastAccess.note(containerKey(call), address, blob, now);
   }
-  if (range === undefined) {
+  if (range === undefined || !holdsIfRange(call, blob.stamp)) {
     if (blob.headers.md5 !== undefined) headers.push('Content-MD5', md5Text(blob.headers.md5));
     return { status: 200, ...content(headers, reader, blob.length) };
   }

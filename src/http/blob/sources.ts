@@ -2,7 +2,7 @@
 
 import { parseHttpDate } from '../../base/times.js';
 import { readBlob } from '../../services/blob/blobs.js';
-import type { ContentHeaders } from '../../services/blob/model.js';
+import type { BlobRecord, ContentHeaders } from '../../services/blob/model.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader, StorageError } from '../../services/common/errors.js';
 import type { Metadata } from '../../services/common/metadata.js';
@@ -42,7 +42,7 @@ export async function openSource(
   const local = await localSource(call, identity, inside);
   if (local === undefined) return openForeign(call, service, inside, range, kind);
   const guards = { conditions: sourceConditionsOf(call, 'source', 'MNIUT'), leaseId: undefined };
-  const select = (length: number) => {
+  const select = ({ length }: BlobRecord) => {
     if (range === undefined) return { offset: 0, length };
     const part = cutRange(range, length);
     return { offset: part.start, length: lengthOf(part) };

@@ -185,7 +185,7 @@ export async function readBlob(
   container: ContainerKey,
   address: BlobAddress,
   guards: Guards,
-  select?: (length: number) => ByteSlice,
+  select?: (blob: BlobRecord) => ByteSlice,
 ): Promise<ReadBlob> {
   let reader: BlobReader | undefined;
   try {
@@ -198,7 +198,7 @@ export async function readBlob(
       }
       admitRead(blob, guards, tx.now);
       checkKey(blob, guards.key);
-      const slice = select?.(blob.length);
+      const slice = select?.(blob);
       reader = slice && (await openBytes(store, tx, blob, slice, guards.key));
       return { blob, now: tx.now, slice, reader };
     });

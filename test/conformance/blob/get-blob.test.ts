@@ -45,6 +45,35 @@ test('x-ms-range counts where both are sent', async (t) => {
   assert.equal(got.text, '12');
 });
 
+const ifRanges = [
+  // If-Range                                       status
+  [(etag: string) => etag, 206],
+  [(etag: string) => etag.slice(1, -1), 206],
+  [(_: string, modified: string) => modified, 206],
+  [(etag: string) => `W/${etag}`, 200],
+  [() => '"0x1"', 200],
+  [() => 'Sat, 01 Jan 2000 00:00:00 GMT', 200],
+  [() => 'Sat, 01 Jan 2050 00:00:00 GMT', 200],
+  [() => 'newest', 200],
+  [() => '*', 200],
+] as const;
+
+test('If-Range: the range of the same content, else the whole', async (t) => {
+  const { blob } = await given(t, { content: digits });
+  const head = await blob.head();
+  const [etag, modified] = [header(head, 'etag'), header(head, 'last-modified')];
+  for (const [value, status] of ifRanges) {
+    const headers = { Range: 'bytes=2-3', 'If-Range': value(etag, modified) };
+    const got = await gives(blob.get('', headers), status);
+    assert.equal(got.text, status === 206 ? '23' : digits, headers['If-Range']);
+    assert.equal(got.headers.has('content-range'), status === 206);
+  }
+  const behind = { Range: 'bytes=50-', 'If-Range': '"0x1"' };
+  assert.equal((await gives(blob.get('', behind), 200)).text, digits, 'the content was longer once');
+  await refuses(blob.get('', { ...behind, 'If-Range': etag }), 416, 'InvalidRange');
+  assert.equal((await gives(blob.get('', { 'If-Range': etag }), 200)).text, digits);
+});
+
 test('a range has a checksum of its own on request', async (t) => {
   const { blob } = await given(t, { content: digits });
   const md5 = await gives(blob.get('', { Range: 'bytes=0-3', 'x-ms-range-get-content-md5': 'true' }), 206);
