@@ -30,6 +30,8 @@ export interface OpenStore extends Ground {
   readonly services: ReadonlyMap<ServiceName, ServedService>;
   /** Opens the service, unless it is. */
   service(name: ServiceName): Promise<ServedService>;
+  /** Makes those that were asked for where they are missing, and the development account where there is none. */
+  ensureAccounts(): Promise<void>;
   /** One round of what gives space back, which else runs by itself. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -73,8 +75,11 @@ export async function openStore(
     closing.push(() => state.close());
     const store = createStore(state);
     const accounts = await AccountStore.open(store);
-    for (const account of wanted) await accounts.ensure(account);
-    if (accounts.list().length === 0) await accounts.ensure(developmentAccount);
+    const ensureAccounts = async () => {
+      for (const account of wanted) await accounts.ensure(account);
+      if (accounts.list().length === 0) await accounts.ensure(developmentAccount);
+    };
+    await ensureAccounts();
     const garbage = await Garbage.open(store, failed);
     closing.push(() => garbage.close());
     const place =
@@ -105,6 +110,7 @@ export async function openStore(
       folder,
       services: services.opened,
       service: (name) => services.open(name),
+      ensureAccounts,
       sweep,
       close,
     };

@@ -55,6 +55,7 @@ export const options: readonly Option[] = [
   { name: 'disableTelemetry',                           group: 'tests',    help: 'likewise: nothing is ever sent' },
   { name: 'account',                   takes: 'name',   group: 'commands', help: 'whose: of commands on the data of one account' },
   { name: 'incremental',                                group: 'commands', help: 'backup: what changed since the last one' },
+  { name: 'everything',                                 group: 'commands', help: 'reset: accounts and their keys too' },
   { name: 'yes', short: 'y',                            group: 'commands', help: 'reset, account delete: do not ask' },
   { name: 'json',                                       group: 'commands', help: 'answers for programs' },
 ];

@@ -22,10 +22,14 @@ async function clear({ service }: OpenStore, name: string): Promise<void> {
   for (const one of serviceNames) await (await service(one)).clear(name);
 }
 
-/** Everything: what all accounts hold, and collections of programs that use the library. Accounts stay. */
-export async function resetAll(store: OpenStore): Promise<{ accounts: string[] }> {
-  const names = store.accounts.list().map(({ name }) => name);
-  for (const name of names) await resetAccount(store, name);
+/**
+ * What all accounts hold, and collections of programs that use the library. Accounts stay, with their keys and
+ * settings; with `everything` they go too, and those are there that a new store would have.
+ */
+export async function resetAll(store: OpenStore, everything = false): Promise<{ accounts: string[] }> {
+  for (const { name } of store.accounts.list())
+    await (everything ? removeAccount : resetAccount)(store, name);
   for (const collection of await store.state.list()) await store.state.remove(collection.name);
-  return { accounts: names };
+  await store.ensureAccounts();
+  return { accounts: store.accounts.list().map(({ name }) => name) };
 }

@@ -186,28 +186,59 @@ test('verify reads everything, and names the blob whose bytes are damaged', asyn
   assert.match(ended.stdout, /it belongs to blob devstoreaccount1\/photos\/large/);
 });
 
-test('reset deletes all, or one account, on a server that runs and on a folder', async (t) => {
+for (const runs of [true, false]) {
+  const where = runs ? 'on a server that runs' : 'on a folder that nobody has open';
+
+  test(`reset deletes the data of one account or of all and leaves accounts and keys, ${where}`, async (t) => {
+    const location = temporaryFolder(t);
+    let program = await startProgram(t, ['-s', '-l', location]);
+    const { keys } = await json('account', 'create', 'mine', 'versioning=true', '-l', location);
+    const mine = { account: 'mine', key: keys[0] };
+    const accounts = await json('account', 'list', '-l', location);
+    /** The command, and the address of the server after it. */
+    const reset = async (...words: string[]) => {
+      if (!runs) await program.stop();
+      await json('reset', ...words, '--yes', '-l', location);
+      if (!runs) program = await startProgram(t, ['-s', '-l', location]);
+      return program.urls['blob'] ?? '';
+    };
+    const status = async (url: string, account = {}) =>
+      (await rest('blob', url, '/photos/small', account)).status;
+
+    await fill(program.urls['blob'] ?? '');
+    await fill(program.urls['blob'] ?? '', mine);
+    let url = await reset('mine');
+    assert.deepEqual([await status(url), await status(url, mine)], [200, 404]);
+    await fill(url, mine);
+    url = await reset();
+    assert.deepEqual([await status(url), await status(url, mine)], [404, 404]);
+    assert.deepEqual(await json('account', 'list', '-l', location), accounts);
+    await fill(url, mine);
+    url = await reset('--everything');
+    assert.deepEqual([await status(url), await status(url, mine)], [404, 404]);
+    const [only, ...others] = await json('account', 'list', '-l', location);
+    assert.deepEqual([only.name, others], ['devstoreaccount1', []]);
+  });
+}
+
+test('reset --everything removes the files, also of a damaged store; without, it says so', async (t) => {
   const location = temporaryFolder(t);
   const program = await startProgram(t, ['-s', '-l', location]);
-  const url = program.urls['blob'] ?? '';
-  const { keys } = await json('account', 'create', 'mine', '-l', location);
-  const mine = { account: 'mine', key: keys[0] };
-  await fill(url);
-  await fill(url, mine);
-  await json('reset', 'mine', '--yes', '-l', location);
-  assert.equal((await rest('blob', url, '/photos/small', mine)).status, 404);
-  assert.equal((await rest('blob', url, '/photos/small')).status, 200);
-  await json('reset', '--yes', '-l', location);
-  assert.equal((await rest('blob', url, '/photos?restype=container')).status, 404);
-  await fill(url);
+  await fill(program.urls['blob'] ?? '');
   await program.stop();
-  await json('reset', '--yes', '-l', location);
+  writeFileSync(join(location, 'lazuli/format'), 'no format');
+  const plain = await run(['reset', '--yes', '-l', location]);
+  assert.equal(plain.code, 1);
+  assert.match(plain.stderr, /lazuli reset --everything deletes the files/);
+  await json('reset', '--everything', '--yes', '-l', location);
   assert.deepEqual(
     readdirSync(join(location, 'lazuli')),
     ['lock'],
     'which a server that starts now may hold',
   );
   assert.match((await run(['reset', '--yes', '-l', location])).stderr, /there is no data in/);
+  const one = await run(['reset', 'mine', '--everything', '--yes', '-l', location]);
+  assert.match(one.stderr, /lazuli account delete mine/);
 });
 
 test('a second start on the same folder is refused with the process that has it', async (t) => {

@@ -73,7 +73,7 @@ export const rows: readonly Row[] = [
   ['POST',   '/api/backup',                         'token', backup],
   ['POST',   '/api/verify',                         'token', verify],
   ['POST',   '/api/import-azurite',                 'token', importFrom],
-  ['POST',   '/api/reset',                          'token', ({ store }) => resetAll(store)],
+  ['POST',   '/api/reset',                          'token', ({ store, body }) => resetAll(store, body['everything'] === true)],
   ['POST',   '/api/clock',                          'token', moveClock],
   ['GET',    '/api/faults',                         'token', ({ faults }) => faults.list()],
   ['POST',   '/api/faults',                         'token', addFault],
