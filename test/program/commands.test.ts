@@ -1,7 +1,7 @@
 // The commands, on a server that runs and on a folder that nobody has open.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run, startProgram, temporaryFolder } from '../support/program.js';
@@ -239,6 +239,34 @@ test('reset --everything removes the files, also of a damaged store; without, it
   assert.match((await run(['reset', '--yes', '-l', location])).stderr, /there is no data in/);
   const one = await run(['reset', 'mine', '--everything', '--yes', '-l', location]);
   assert.match(one.stderr, /lazuli account delete mine/);
+});
+
+test('where there is no data, commands say so and make nothing', async (t) => {
+  const folder = temporaryFolder(t);
+  // A folder of that name which is not ours, as one has who keeps the sources beside the projects.
+  mkdirSync(join(folder, 'other/lazuli'), { recursive: true });
+  writeFileSync(join(folder, 'other/lazuli/package.json'), '{}');
+  const before = readdirSync(folder, { recursive: true });
+  const commands = [
+    ['connection-string'],
+    ['account', 'list'],
+    ['account', 'usage', 'devstoreaccount1'],
+    ['account', 'rotate', 'devstoreaccount1'],
+    ['dead-letter', 'list'],
+    ['index', 'list'],
+    ['verify'],
+    ['backup', join(folder, 'backup')],
+    ['reset', '--yes'],
+    ['reset', '--everything', '--yes'],
+  ];
+  for (const location of [join(folder, 'mistyped'), join(folder, 'other')]) {
+    for (const command of commands) {
+      const { code, stderr } = await run([...command, '-l', location]);
+      assert.equal(code, 1, command.join(' '));
+      assert.ok(stderr.startsWith(`lazuli: there is no data in ${location}: give the --location`), stderr);
+    }
+  }
+  assert.deepEqual(readdirSync(folder, { recursive: true }), before);
 });
 
 test('a second start on the same folder is refused with the process that has it', async (t) => {

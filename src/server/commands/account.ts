@@ -128,7 +128,7 @@ function settingsOf(words: readonly string[]): Record<string, string> {
 export async function showConnectionString(line: CommandLine): Promise<number> {
   const at = reach(line);
   const name = line.words[0] ?? accountOf(at);
-  await using admin = await client(at, 'make');
+  await using admin = await client(at);
   const told = (await admin.call('GET', pathOf(name, '/connection-string'))) as {
     connectionString: string;
   };

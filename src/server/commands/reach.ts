@@ -1,6 +1,7 @@
 // What all commands have in common: which data folder they mean, and how they tell what came of it.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { developmentAccount } from '../../services/common/accounts.js';
 import { type AdminClient, connect } from '../admin/client.js';
 import { type CommandLine, UsageError } from '../command-line.js';
@@ -44,11 +45,12 @@ export async function client(
   return connect(location);
 }
 
+/** Whatever else is called `lazuli` there, somebody's project for instance, is not ours to read, lock or delete. */
 export function requireData(location: string): void {
-  const { store } = dataFolder(location);
-  // A reset leaves the lock, and nothing else.
-  if (!existsSync(store) || readdirSync(store).every((name) => name === 'lock'))
-    throw new UsageError(`there is no data in ${location}: give --location`);
+  if (existsSync(join(dataFolder(location).store, 'format'))) return;
+  throw new UsageError(
+    `there is no data in ${resolve(location)}: give the --location of a server, or start one there: lazuli --location ${location}`,
+  );
 }
 
 /** The word in this place, which must be there. */
