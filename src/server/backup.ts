@@ -10,7 +10,8 @@
 // a crash in between all are copied. Everything but the metadata is on disk before the metadata is.
 
 import { createHash } from 'node:crypto';
-import { basename, join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { checkedText, uncheckedText } from '../base/checked-text.js';
 import { type Files, hasCode, type OpenFile, readWhole, realFiles, replaceWhole } from '../base/files.js';
 import type { BackupInfo } from '../engine/engine.js';
@@ -18,6 +19,7 @@ import { DamageError } from '../engine/errors.js';
 import { type FoundBackup, restore } from '../engine/restore.js';
 import type { SegmentInfo } from '../extents/extents.js';
 import type { Progress } from './admin/calls.js';
+import { UsageError } from './command-line.js';
 import { dataFolder, extentsName } from './data-folder.js';
 import type { OpenStore } from './open-store.js';
 
@@ -51,6 +53,7 @@ export async function takeBackup(
   progress: Told,
 ): Promise<BackupReport> {
   const { files } = store;
+  if (store.folder !== undefined) refuseWithin(store.folder.location, folder);
   using _pinned = store.extents.pinAll();
   let copied: readonly CopiedSegment[] = [];
   let isOurs = false; // a folder that was refused may hold another backup
@@ -73,6 +76,25 @@ export async function takeBackup(
   } catch (error) {
     if (isOurs) await clear(files, folder);
     throw error;
+  }
+}
+
+/** A backup in the data folder is lost with it, and none of what it is to bring back may be among it. */
+function refuseWithin(location: string, folder: string): void {
+  const way = relative(truePath(location), truePath(folder));
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return;
+  throw new UsageError(
+    `${folder} lies in the data folder ${resolve(location)}, and would be lost with it: back up to a folder elsewhere, best on another disk`,
+  );
+}
+
+/** Without links, as far as it exists. */
+function truePath(path: string): string {
+  const whole = resolve(path);
+  try {
+    return realpathSync(whole);
+  } catch {
+    return whole === dirname(whole) ? whole : join(truePath(dirname(whole)), basename(whole));
   }
 }
 

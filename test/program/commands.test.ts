@@ -1,7 +1,7 @@
 // The commands, on a server that runs and on a folder that nobody has open.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run, startProgram, temporaryFolder } from '../support/program.js';
@@ -95,6 +95,22 @@ test('accounts come and go while a server runs; keys are told once', async (t) =
   );
 });
 
+test('a listing of nothing says so; for a program it is an empty list', async (t) => {
+  const location = temporaryFolder(t);
+  await startProgram(t, ['-s', '-l', location]);
+  const listings: (readonly [words: string, told: string])[] = [
+    ['account usage', 'devstoreaccount1 has no containers.'],
+    ['dead-letter list', 'No queue has one.'],
+    ['index list', 'No table has one.'],
+    ['account list', 'There are no accounts.'],
+  ];
+  for (const [words, told] of listings) {
+    if (words === 'account list') await run(['account', 'delete', 'devstoreaccount1', '-y', '-l', location]);
+    assert.equal((await run([...words.split(' '), '-l', location])).stdout, `${told}\n`);
+    assert.deepEqual(await json(...words.split(' '), '-l', location), []);
+  }
+});
+
 test('a backup of a server that serves, an incremental one on it, and a restore of both', async (t) => {
   const folder = temporaryFolder(t);
   const location = join(folder, 'data');
@@ -145,6 +161,27 @@ test('an incremental backup stands on one that was taken before the server was k
   assert.deepEqual(await content(at, 'before'), bytesOf(150_000));
   assert.deepEqual(await content(at, 'after'), bytesOf(120_000));
   assert.equal((await rest('blob', at, '/photos/small')).status, 404);
+});
+
+test('a backup in the data folder itself is refused, by whatever path, and makes nothing', async (t) => {
+  const folder = temporaryFolder(t);
+  const location = join(folder, 'data');
+  const program = await startProgram(t, ['-s', '-l', location]);
+  symlinkSync(location, join(folder, 'link'));
+  const inside = ['data', 'data/lazuli', 'data/lazuli/extents/x', 'data/new/deep', 'link/new', 'x/../data/y'];
+  for (const runs of [true, false]) {
+    if (!runs) await program.stop();
+    for (const name of inside) {
+      const { code, stderr } = await run(['backup', `${folder}/${name}`, '-l', location]);
+      assert.equal(code, 1, name);
+      assert.match(
+        stderr,
+        /^lazuli: \S+ lies in the data folder \S+, and would be lost with it: back up to a folder/,
+      );
+    }
+    assert.deepEqual(readdirSync(location), ['lazuli']);
+    assert.equal((await run(['backup', join(folder, `data-${runs}`), '-l', location])).code, 0);
+  }
 });
 
 test('a damaged backup is not restored', async (t) => {

@@ -11,7 +11,7 @@ const usage = [
   'account list',
   'account rotate <name> [1|2]',
   'account set <name> <setting>=<value> ...',
-  'account usage <name>',
+  'account usage [name]',
   'account delete <name>',
 ];
 
@@ -57,7 +57,9 @@ async function list(_: CommandLine, at: Reach): Promise<number> {
   const accounts = (await admin.call('GET', '/api/accounts')) as Listed[];
   at.tell(
     accounts,
-    accounts.flatMap(({ name, settings }) => [at.terminal.paint('bold', name), ...described(settings)]),
+    accounts.length === 0
+      ? ['There are no accounts.']
+      : accounts.flatMap(({ name, settings }) => [at.terminal.paint('bold', name), ...described(settings)]),
   );
   return 0;
 }
@@ -94,16 +96,14 @@ type Used = Readonly<Record<string, { readonly count: number; readonly bytes: nu
 };
 
 async function showUsage(line: CommandLine, at: Reach): Promise<number> {
-  const name = word(line, 1, 'a name: account usage <name>');
+  const name = line.words[1] ?? accountOf(at);
   await using admin = await client(at);
   const containers = (await admin.call('GET', pathOf(name, '/usage'))) as Used[];
-  at.tell(
-    containers,
-    containers.flatMap(({ name: container, ...used }) => [
-      at.terminal.paint('bold', container),
-      ...Object.entries(used).map(([as, { count, bytes }]) => `  ${as.padEnd(10)} ${count}, ${bytes} bytes`),
-    ]),
-  );
+  const lines = containers.flatMap(({ name: container, ...used }) => [
+    at.terminal.paint('bold', container),
+    ...Object.entries(used).map(([as, { count, bytes }]) => `  ${as.padEnd(10)} ${count}, ${bytes} bytes`),
+  ]);
+  at.tell(containers, lines.length === 0 ? [`${name} has no containers.`] : lines);
   return 0;
 }
 
