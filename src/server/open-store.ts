@@ -9,7 +9,7 @@ import { openEngine } from '../engine/level.js';
 import { type Extents, openExtents } from '../extents/extents.js';
 import type { ServiceName } from '../http/call.js';
 import { AccountStore } from '../services/common/account-store.js';
-import { developmentAccount } from '../services/common/accounts.js';
+import { type Account, developmentAccount } from '../services/common/accounts.js';
 import { openContentStore } from '../services/common/content-store.js';
 import { Garbage } from '../services/common/garbage.js';
 import { createStore } from '../services/common/store.js';
@@ -75,11 +75,7 @@ export async function openStore(
     closing.push(() => state.close());
     const store = createStore(state);
     const accounts = await AccountStore.open(store);
-    const ensureAccounts = async () => {
-      for (const account of wanted) await accounts.ensure(account);
-      if (accounts.list().length === 0) await accounts.ensure(developmentAccount);
-    };
-    await ensureAccounts();
+    await ensureAccounts(accounts, wanted);
     const garbage = await Garbage.open(store, failed);
     closing.push(() => garbage.close());
     const place =
@@ -110,7 +106,7 @@ export async function openStore(
       folder,
       services: services.opened,
       service: (name) => services.open(name),
-      ensureAccounts,
+      ensureAccounts: () => ensureAccounts(accounts, wanted),
       sweep,
       close,
     };
@@ -118,6 +114,11 @@ export async function openStore(
     await close();
     throw error;
   }
+}
+
+async function ensureAccounts(accounts: AccountStore, wanted: readonly Account[]): Promise<void> {
+  for (const account of wanted) await accounts.ensure(account);
+  if (accounts.list().length === 0) await accounts.ensure(developmentAccount);
 }
 
 /** The services of a store, each opened once. */
