@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { header, type Resource } from './resource.js';
-import { gives } from './server.js';
+import { gives, type TestServer } from './server.js';
 
 export interface Foreign {
   readonly url: string;
@@ -15,13 +15,17 @@ export interface Foreign {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-export async function foreignServer(t: Pick<TestContext, 'after'>, answer: Answer): Promise<Foreign> {
+export async function foreignServer(
+  t: Pick<TestContext, 'after'>,
+  answer: Answer,
+  port = 0,
+): Promise<Foreign> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
     answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   t.after(() => {
     server.closeAllConnections();
     server.close();
@@ -91,6 +95,17 @@ export async function ended(target: Resource): Promise<string> {
     const status = header(await gives(target.head(), 200), 'x-ms-copy-status');
     if (status !== 'pending') return status;
     await new Promise((resolve) => setImmediate(resolve));
+  }
+  return 'pending';
+}
+
+/** The same, and the time of each pause before its source is asked again passes at once. */
+export async function endedInTime(target: Resource, server: TestServer): Promise<string> {
+  for (let tries = 0; tries < 500; tries++) {
+    const status = header(await gives(target.head(), 200), 'x-ms-copy-status');
+    if (status !== 'pending') return status;
+    server.pass(60);
+    await server.running.sweep();
   }
   return 'pending';
 }

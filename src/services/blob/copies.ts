@@ -279,7 +279,8 @@ export function abortCopy(
     if (old.copy?.status !== 'pending') throw new StorageError('NoPendingCopyOperation');
     if (old.copy.id !== copyId) throw new StorageError('CopyIdMismatch');
     const lease = useLease(old, leaseId, 'required', tx.now);
-    const copy = { ...old.copy, status: 'aborted' as const, completed: tx.now };
+    const { description: _, ...state } = old.copy;
+    const copy = { ...state, status: 'aborted' as const, completed: tx.now };
     await store.copies.delete(tx, place.key);
     const ended = withLease({ ...old, copy, stamp: tx.stamp(old.stamp) }, lease);
     await writeRow(store, tx, place.key, old, ended);

@@ -20,7 +20,7 @@ export function copyTargets(store: BlobStore): CopyTargets<BlobKey, PendingCopy>
       }),
     now: () => store.now(),
     receive: (chunks, length) => store.contents.receive(chunks, length, {}),
-    tell: (key, copy, copied) => tell(store, key, copy, copied),
+    tell: (key, copy, copied, description) => tell(store, key, copy, copied, description),
     finish: (key, copy, body) => finish(store, key, copy, body),
     fail: (key, copy, description) => fail(store, key, copy, description),
   };
@@ -38,11 +38,19 @@ async function findPending(
   return blob !== undefined && copy?.id === id && copy.status === 'pending' ? { ...blob, copy } : undefined;
 }
 
-function tell(store: BlobStore, key: BlobKey, copy: PendingCopy, copied: number): Promise<void> {
+function tell(
+  store: BlobStore,
+  key: BlobKey,
+  copy: PendingCopy,
+  copied: number,
+  description: string | undefined,
+): Promise<void> {
   return store.run(async (tx) => {
     const blob = await findPending(store, tx, key, copy);
     if (blob === undefined) throw new Error('the copy has ended');
-    await writeRow(store, tx, key, blob, { ...blob, copy: { ...blob.copy, copied } });
+    const { description: _, ...state } = blob.copy;
+    const told = { ...state, copied, ...(description === undefined ? {} : { description }) };
+    await writeRow(store, tx, key, blob, { ...blob, copy: told });
   });
 }
 
@@ -53,7 +61,8 @@ function finish(store: BlobStore, key: BlobKey, copy: PendingCopy, body: Body): 
     if (blob === undefined) return;
     const content = await contentOf(store, tx, blob, body);
     const { length } = body;
-    const done: CopyState = { ...blob.copy, status: 'success', copied: length, completed: tx.now };
+    const { description: _, ...state } = blob.copy;
+    const done: CopyState = { ...state, status: 'success', copied: length, completed: tx.now };
     const whole = { ...blob, content, length, copy: done, stamp: tx.stamp(blob.stamp) };
     await writeRow(store, tx, key, blob, whole);
   });

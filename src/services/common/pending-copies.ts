@@ -8,8 +8,13 @@
 //
 // While it is pending nobody else writes to the target; whoever ends it does so in a transaction that finds the copy
 // still pending, so it ends once. Of those from other servers so many go on at a time; the rest wait in order.
+//
+// A source that cannot be reached, breaks off or answers that it is busy is asked again, ten times in about four
+// minutes, each time from the beginning; the target tells meanwhile what went wrong. One that refuses, or is another
+// than it was, fails the copy at once.
 
 import type { Body } from './body.js';
+import { Pauses } from './pauses.js';
 import { CopyFailure, type FetchSource, fetchAgain, type PendingCopy } from './sources.js';
 
 /** What copies go to: blobs, or files. */
@@ -17,8 +22,8 @@ export interface CopyTargets<Key, Copy extends PendingCopy> {
   all(): Promise<readonly (readonly [Key, Copy])[]>;
   now(): number;
   receive(chunks: AsyncIterable<Buffer>, length: number): Promise<Body>;
-  /** So many bytes have come. Throws if the copy is not pending any more. */
-  tell(key: Key, copy: Copy, copied: number): Promise<void>;
+  /** So many bytes have come, or why it begins again. Throws if the copy is not pending any more. */
+  tell(key: Key, copy: Copy, copied: number, description?: string): Promise<void>;
   finish(key: Key, copy: Copy, body: Body): Promise<void>;
   fail(key: Key, copy: Copy, description: string): Promise<void>;
 }
@@ -26,12 +31,15 @@ export interface CopyTargets<Key, Copy extends PendingCopy> {
 const longestMs = 14 * 24 * 3600 * 1000;
 const progressMs = 1000;
 const mostAtOnce = 32;
+/** Before the source is asked again. */
+const pausesMs = [1, 2, 4, 8, 16, 30, 60, 60, 60].map((seconds) => seconds * 1000);
 
 export class PendingCopies<Key, Copy extends PendingCopy> {
   readonly #targets: CopyTargets<Key, Copy>;
   readonly #fetchSource: FetchSource;
   readonly #report: (error: unknown) => void;
   readonly #turns = new Turns(mostAtOnce);
+  readonly #pauses = new Pauses(() => this.#targets.now());
   readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
   constructor(targets: CopyTargets<Key, Copy>, fetchSource: FetchSource, report: (error: unknown) => void) {
@@ -57,6 +65,11 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
     return ended;
   }
 
+  /** Those whose pause is over by the clock go on. */
+  wake(): void {
+    this.#pauses.wake();
+  }
+
   /** A client has aborted it: its bytes need not come. */
   stop(id: string): void {
     this.#running.get(id)?.stop.abort();
@@ -71,15 +84,26 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
 
   async #run(key: Key, copy: Copy, signal: AbortSignal): Promise<void> {
     try {
-      using _turn = copy.own === undefined ? await this.#turns.take(signal) : undefined;
-      const source = await fetchAgain(this.#fetchSource, copy, signal);
-      const counted = this.#counted(key, copy, source.body);
-      using body = await this.#targets.receive(counted, source.length);
-      await this.#targets.finish(key, copy, body);
+      for (const pauseMs of pausesMs) {
+        const failure = await this.#attempt(key, copy, signal).catch(passing);
+        if (failure === undefined) return;
+        signal.throwIfAborted();
+        await this.#targets.tell(key, copy, 0, failure.message);
+        await this.#pauses.take(pauseMs, signal);
+      }
+      await this.#attempt(key, copy, signal);
     } catch (error) {
       if (signal.reason === 'closing') return;
       await this.#targets.fail(key, copy, descriptionOf(error));
     }
+  }
+
+  async #attempt(key: Key, copy: Copy, signal: AbortSignal): Promise<void> {
+    using _turn = copy.own === undefined ? await this.#turns.take(signal) : undefined;
+    const source = await fetchAgain(this.#fetchSource, copy, signal);
+    const counted = this.#counted(key, copy, source.body);
+    using body = await this.#targets.receive(counted, source.length);
+    await this.#targets.finish(key, copy, body);
   }
 
   /** Tells now and then how far it is. */
@@ -96,6 +120,12 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
       await this.#targets.tell(key, copy, copied);
     }
   }
+}
+
+/** A failure that another attempt may not meet. */
+function passing(error: unknown): CopyFailure {
+  if (error instanceof CopyFailure && error.passes) return error;
+  throw error;
 }
 
 function descriptionOf(error: unknown): string {

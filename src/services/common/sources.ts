@@ -2,6 +2,7 @@
 // asked inside the process, or another server.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { StorageError } from './errors.js';
 
 export interface SourceAddress {
   /** As the client named it. */
@@ -59,7 +60,15 @@ export function pendingCopy(
 }
 
 /** Why a copy failed, as its target tells it. */
-export class CopyFailure extends Error {}
+export class CopyFailure extends Error {
+  /** Another attempt may go well. */
+  readonly passes: boolean;
+
+  constructor(message: string, { passes }: { readonly passes: boolean } = { passes: false }) {
+    super(message);
+    this.passes = passes;
+  }
+}
 
 /** The source of a pending copy from the beginning, which must still be what it was. */
 export async function fetchAgain(
@@ -72,14 +81,33 @@ export async function fetchAgain(
     ...(authorization === undefined ? {} : { authorization, 'x-ms-version': '2025-07-05' }),
     ...(authorization === undefined ? {} : { 'x-ms-file-request-intent': 'backup' }),
   };
-  const answer = await fetchSource(copy, token, signal);
+  const answer = await fetchSource(copy, token, signal).catch(unreached);
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
   // Compared here, not asked for: files take no conditions.
   const isSame = etag === undefined || answer.headers['etag'] === etag;
-  if (answer.status === 200 && isSame && Number.isSafeInteger(length)) return { length, body: answer.body };
+  if (answer.status === 200 && isSame && Number.isSafeInteger(length))
+    return { length, body: whole(answer.body) };
   answer.discard();
   if (answer.status === 200 && !isSame) throw new CopyFailure('412 ConditionNotMet');
-  throw new CopyFailure(`500 InternalError "the source answered ${answer.status}"`);
+  const passes = answer.status >= 500 || answer.status === 408 || answer.status === 429;
+  throw new CopyFailure(`500 InternalError "the source answered ${answer.status}"`, { passes });
+}
+
+/** Nobody answered; but what must not be asked stays so. */
+function unreached(error: unknown): never {
+  const isRefused = !(error instanceof StorageError) || error.code !== 'CannotVerifyCopySource';
+  if (isRefused || error.status !== undefined) throw error;
+  throw new CopyFailure(`500 InternalError "${error.message}"`, { passes: true });
+}
+
+/** The source may break off. */
+async function* whole(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CopyFailure(`500 InternalError "the source broke off: ${why}"`, { passes: true });
+  }
 }
 
 /** Whether it ended within this time. */

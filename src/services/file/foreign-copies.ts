@@ -99,7 +99,7 @@ export function abortCopy(
     if (copy?.status !== 'pending') throw new StorageError('NoPendingCopyOperation');
     if (copy.id !== copyId) throw new StorageError('CopyIdMismatch');
     await store.copies.delete(tx, [share.id, entry.id]);
-    const aborted = { ...copy, status: 'aborted', completed: tx.now } as const;
+    const aborted = { ...copy, status: 'aborted', completed: tx.now, description: undefined } as const;
     await leaveEmpty(store, tx, share, { ...entry, file: { ...entry.file, lease } }, entry, aborted);
   });
 }
@@ -114,12 +114,12 @@ export function copyTargets(store: FileStore): CopyTargets<CopyKey, PendingFileC
       }),
     now: () => store.now(),
     receive: (chunks, length) => store.content.contents.receive(chunks, length, {}),
-    tell: (key, { id }, copied) =>
+    tell: (key, { id }, copied, description) =>
       store.run(async (tx) => {
         const found = await findPending(store, tx, key, id);
         if (found === undefined) throw new Error('the copy has ended');
         const { share, entry, copy } = found;
-        const file = { ...entry.file, copy: { ...copy, copied } };
+        const file = { ...entry.file, copy: { ...copy, copied, description } };
         await putEntry(store, tx, share, entry, { ...entry, file });
       }),
     finish: (key, { id }, body) => store.run((tx) => finish(store, tx, key, id, body)),
@@ -172,7 +172,13 @@ async function finish(
   if (found === undefined) return;
   const { share, entry, copy } = found;
   await store.copies.delete(tx, key);
-  const done: CopyState = { ...copy, status: 'success', copied: body.length, completed: tx.now };
+  const done: CopyState = {
+    ...copy,
+    status: 'success',
+    copied: body.length,
+    completed: tx.now,
+    description: undefined,
+  };
   const empty = { ...entry.file, length: 0, map: undefined, copy: done };
   const file = await writeBytes(store, tx, share, empty, 0, body);
   await useSpace(store, tx, share, file.length - entry.file.length);

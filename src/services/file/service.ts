@@ -43,6 +43,7 @@ export async function openFileService(ground: Ground): Promise<FileService> {
   };
   const timer = setInterval(sweep, sweepMs).unref();
   const pending = new PendingCopies(copyTargets(store), ground.fetchSource, ground.report);
+  ground.garbage.also(async () => pending.wake());
   await pending.resume();
   return {
     store,

@@ -5,7 +5,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { breakingOff, content, ended, foreignServer, serving, slow, until } from '../../support/foreign.js';
+import {
+  breakingOff,
+  content,
+  ended,
+  endedInTime,
+  foreignServer,
+  serving,
+  slow,
+  until,
+} from '../../support/foreign.js';
 import { type File, given, header, leaseA, Share } from '../../support/given-file.js';
 import { gives, refuses, startServer } from '../../support/server.js';
 
@@ -169,11 +178,12 @@ test('a leased target: its id starts the copy and aborts it', async (t) => {
 });
 
 test('a copy whose source breaks off fails, and one whose source changed', async (t) => {
-  const { share } = await given(t, any);
+  const { share, server } = await given(t, any);
   const breaking = await foreignServer(t, breakingOff());
   const target = share.file('target');
   await gives(target.copyFrom(breaking.url), 202);
-  assert.equal(await ended(target), 'failed');
+  assert.equal(await endedInTime(target, server), 'failed');
+  assert.equal(breaking.requests.length, 1 + 10, 'its head, then its bytes');
   const head = await gives(target.head(), 200);
   assert.match(header(head, 'x-ms-copy-status-description'), /^500 /);
   assert.equal(header(head, 'content-length'), '0');
