@@ -10,6 +10,7 @@
 // Layers are only added to at the end of the list and taken away at the front, so a view needs no copy.
 
 import { mapKey } from '../base/bytes.js';
+import { lowerBound } from '../base/sorted.js';
 import type { Key, Version } from './engine.js';
 
 export interface Entry {
@@ -143,16 +144,4 @@ export class OverlayCursor {
 
 function compareNames(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** The index of the first name that is not below `name`. */
-function lowerBound(sorted: readonly string[], name: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as string) < name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

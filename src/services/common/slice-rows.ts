@@ -4,6 +4,7 @@
 import type { Transaction } from '../../collections/index.js';
 import { type ContentRows, type SliceRow, unpackKept, unpackSlice } from './content-rows.js';
 import { type KeptSlice, type Range, type Slice, shownBy } from './range-map.js';
+import { SliceHints } from './slice-hints.js';
 
 /** All slices in order that begin before `end`, which is where to go on. */
 export interface SlicePage<S extends Slice = Slice> {
@@ -15,6 +16,7 @@ const pageSlices = 256;
 
 export class SliceRows {
   readonly #rows: Pick<ContentRows, 'maps' | 'kept'>;
+  readonly #hints = new SliceHints();
 
   constructor(rows: Pick<ContentRows, 'maps' | 'kept'>) {
     this.#rows = rows;
@@ -50,20 +52,30 @@ export class SliceRows {
     );
   }
 
-  /** Mostly one slice holds it all. One that begins where the range does is found without a search. */
+  /** Mostly one slice holds it all. One that begins where the range does, or is known, is found without a search. */
   async #current(tx: Transaction, map: number, range: Range, limit: number): Promise<SlicePage> {
     const { maps } = this.#rows;
     const { start, end } = range;
-    const row = start < end ? await maps.get(tx, [map, start], { lock: 'none' }) : undefined;
-    const first = row === undefined ? undefined : unpackSlice(start, row as SliceRow);
+    const first = start < end ? await this.#at(tx, map, start) : undefined;
     if (first && first.end >= end) return { slices: [first], end };
-    return page(
+    const known = first ? undefined : this.#hints.before(map, start);
+    const holder = known === undefined ? undefined : await this.#at(tx, map, known);
+    if (holder && holder.end >= end) return { slices: [holder], end };
+    const found = await page(
       first ? [] : maps.entries(tx, { from: [map, 0], to: [map, start], ...lastOne }),
       maps.entries(tx, { from: [map, start], to: [map, end], newest: true }),
-      ([[, at], found]) => unpackSlice(at, found as SliceRow),
+      ([[, at], row]) => unpackSlice(at, row as SliceRow),
       range,
       limit,
     );
+    const [nearest] = found.slices;
+    if (nearest) this.#hints.found(map, nearest.start);
+    return found;
+  }
+
+  async #at(tx: Transaction, map: number, start: number): Promise<Slice | undefined> {
+    const row = await this.#rows.maps.get(tx, [map, start], { lock: 'none' });
+    return row && unpackSlice(start, row as SliceRow);
   }
 
   /** For each `until` there is from one epoch on and before another: mostly few, as each is of a snapshot. */
