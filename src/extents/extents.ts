@@ -18,7 +18,7 @@ import { ExtentsClosedError, SegmentGoneError } from './errors.js';
 import { type Extent, groupBytes, headerBytes, segmentName, segmentNumber, storedBytes } from './layout.js';
 import { memoryFiles, type SegmentFiles } from './memory.js';
 import { Pieces } from './pieces.js';
-import { ExtentReader, ReadAhead } from './reader.js';
+import { ExtentReader, Readers } from './reader.js';
 import { Handles, Segment } from './segment.js';
 import { Space } from './space.js';
 import { ExtentWriter, type Tap, type Written } from './writer.js';
@@ -102,7 +102,7 @@ export class Extents implements AsyncDisposable {
   /** What stays free. Moving ends in more room than there was, so it may use some of that. */
   readonly #floors: Readonly<Record<Lane, number>>;
   readonly #pieces = new Pieces(piecesOnTheWay);
-  readonly #ahead = new ReadAhead();
+  readonly #readers = new Readers();
   readonly #segments = new Map<number, Segment>();
   /** Those being appended to, and those that were and have not ended. */
   readonly #appenders = new Map<number, Appender>();
@@ -137,7 +137,7 @@ export class Extents implements AsyncDisposable {
   read(extent: Extent, slice: Slice = { offset: 0, length: extent.length }): ExtentReader {
     const end = slice.offset + slice.length;
     assert(slice.offset >= 0 && slice.length >= 0 && end <= extent.length, 'a slice lies in its extent');
-    return new ExtentReader(this.#find(extent.segment), extent, slice.offset, end, this.#ahead);
+    return new ExtentReader(this.#find(extent.segment), extent, slice.offset, end, this.#readers);
   }
 
   /** The same in one buffer. For what is small: one read from the disk where it lies in one group. */

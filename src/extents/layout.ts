@@ -104,13 +104,19 @@ export interface GroupPart {
   readonly to: number;
 }
 
+/** The group of the content that `position` lies in. */
+export function groupOf(extent: Extent, position: number): { readonly start: number; readonly end: number } {
+  const start = position - (position % groupBytes);
+  return { start, end: Math.min(extent.length, start + groupBytes) };
+}
+
 /** The part of the content from `start` to `end` that lies in the group of `start`. */
 export function groupPart(extent: Extent, start: number, end: number): GroupPart {
   assert(start >= 0 && start < end && end <= extent.length, 'a slice lies in its extent and is not empty');
-  const group = Math.floor(start / groupBytes);
-  const groupStart = group * groupBytes;
-  const groupLength = Math.min(groupBytes, extent.length - groupStart);
-  const groupPosition = extent.offset + group * groupStride;
+  const group = groupOf(extent, start);
+  const groupStart = group.start;
+  const groupLength = group.end - groupStart;
+  const groupPosition = extent.offset + (groupStart / groupBytes) * groupStride;
   const to = Math.min(end - groupStart, groupLength);
   const first = Math.floor((start - groupStart) / blockBytes);
   const after = Math.ceil(to / blockBytes);

@@ -96,12 +96,45 @@ test('a reader has read one group more than was taken from it', async () => {
   assert.equal(disk.bytesRead, 2 * (groupBytes + tableBytes));
 });
 
-test('a slice reads its blocks and their checksums, and no more', async () => {
+test('a slice reads its blocks and their checksums, and no more; with a second one of the same group all of it is read, once', async () => {
   const disk = new SlowDisk();
   await using extents = await openOn(disk);
-  const extent = await put(extents, content(groupBytes));
-  await extents.readBytes(extent, { offset: 0, length: 1 });
+  const bytes = content(4 * groupBytes);
+  const extent = await put(extents, bytes);
+  await extents.readBytes(extent, { offset: 3 * groupBytes, length: 1 }); // the file is open
+  const read = async (offset: number, length: number): Promise<number> => {
+    disk.bytesRead = 0;
+    const found = await extents.readBytes(extent, { offset, length });
+    assert.deepEqual(found, bytes.subarray(offset, offset + length));
+    found.fill(0); // it is the reader's own
+    return disk.bytesRead;
+  };
+  assert.equal(await read(20_000, 100), 16 * 1024 + 4);
+  assert.equal(await read(100_000, 100), groupBytes + tableBytes);
+  for (const offset of [0, 20_000, 99_999, groupBytes - 100]) assert.equal(await read(offset, 100), 0);
+  assert.equal(await read(groupBytes, 100), 16 * 1024 + 4, 'of the next group');
+  assert.equal(
+    await read(2 * groupBytes - 50, 100),
+    groupBytes + tableBytes + 16 * 1024 + 4,
+    'over a border',
+  );
+  assert.equal(await read(0, groupBytes), groupBytes + tableBytes, 'what is long is not kept');
+});
+
+test('of groups that are kept whole there are few', async () => {
+  const disk = new SlowDisk();
+  await using extents = await openOn(disk);
+  const groups = 40;
+  const extent = await put(extents, content(groups * groupBytes));
+  for (const at of [0, 1]) {
+    for (let group = 0; group < groups; group++) {
+      await extents.readBytes(extent, { offset: group * groupBytes + at, length: 10 });
+    }
+  }
   disk.bytesRead = 0;
-  await extents.readBytes(extent, { offset: 20_000, length: 100 });
-  assert.equal(disk.bytesRead, 16 * 1024 + 4);
+  for (let group = groups - 16; group < groups; group++)
+    await extents.readBytes(extent, { offset: group * groupBytes, length: 10 });
+  assert.equal(disk.bytesRead, 0);
+  await extents.readBytes(extent, { offset: 0, length: 10 });
+  assert.equal(disk.bytesRead, groupBytes + tableBytes);
 });

@@ -3,14 +3,18 @@
 
 import type { Bytes } from '../base/bytes.js';
 import { DamageError } from './errors.js';
-import { type Extent, findDamage, type GroupPart, groupPart } from './layout.js';
+import { type Extent, findDamage, type GroupPart, groupOf } from './layout.js';
+import { RecentGroups } from './recent-groups.js';
 import type { Segment } from './segment.js';
 
 /** Groups read ahead by all readers together: 32 MiB. */
 const mostAhead = 128;
 
-export class ReadAhead {
-  count = 0;
+/** What all readers share. */
+export class Readers {
+  /** Groups that are being read ahead. */
+  ahead = 0;
+  readonly groups = new RecentGroups();
 }
 
 /** Where the checksums are no farther away than this, reading what lies between is cheaper than a call. */
@@ -21,18 +25,18 @@ export class ExtentReader implements AsyncIterableIterator<Buffer>, Disposable {
   readonly #segment: Segment;
   readonly #extent: Extent;
   readonly #end: number;
-  readonly #ahead: ReadAhead;
+  readonly #shared: Readers;
   readonly #pin: Disposable;
   #next: number;
   #reading: Promise<Buffer> | undefined;
   #ended = false;
 
-  constructor(segment: Segment, extent: Extent, start: number, end: number, ahead: ReadAhead) {
+  constructor(segment: Segment, extent: Extent, start: number, end: number, shared: Readers) {
     this.#segment = segment;
     this.#extent = extent;
     this.#next = start;
     this.#end = end;
-    this.#ahead = ahead;
+    this.#shared = shared;
     this.#pin = segment.pin();
   }
 
@@ -73,14 +77,13 @@ export class ExtentReader implements AsyncIterableIterator<Buffer>, Disposable {
 
   #read(): Promise<Buffer> {
     const start = this.#next;
-    const part = groupPart(this.#extent, start, this.#end);
-    this.#next += part.to - part.from;
-    return readPart(this.#segment, part);
+    this.#next = Math.min(this.#end, groupOf(this.#extent, start).end);
+    return this.#shared.groups.read(this.#segment, this.#extent, start, this.#next, readPart);
   }
 
   #readAhead(): void {
-    if (this.#ended || this.#next >= this.#end || this.#ahead.count >= mostAhead) return;
-    this.#ahead.count++;
+    if (this.#ended || this.#next >= this.#end || this.#shared.ahead >= mostAhead) return;
+    this.#shared.ahead++;
     this.#reading = this.#read();
     this.#reading.catch(() => {});
   }
@@ -88,7 +91,7 @@ export class ExtentReader implements AsyncIterableIterator<Buffer>, Disposable {
   #takeReading(): Promise<Buffer> | undefined {
     const reading = this.#reading;
     this.#reading = undefined;
-    if (reading) this.#ahead.count--;
+    if (reading) this.#shared.ahead--;
     return reading;
   }
 }
