@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { seededRandom } from '../base/random.js';
+import type { Version } from './engine.js';
+import { LostError } from './errors.js';
 import { type Group, Groups } from './groups.js';
 
 /** A disk that writes when it is told to. */
@@ -96,5 +100,99 @@ describe('groups', () => {
       told,
       Array.from({ length: 100 }, (_, number) => number),
     );
+  });
+});
+
+/** Writes at once, in a turn or later, and sometimes fails; checks what it is asked to do. */
+class ErraticDisk {
+  readonly groups: Groups;
+  readonly #random: () => number;
+  readonly #told: Version[] = [];
+  readonly #lost = new Set<Version>();
+  #writing: Group | undefined;
+  #onDisk: Version = 1;
+  #begun = 0;
+  #ended = 0;
+
+  constructor(seed: number) {
+    const random = seededRandom(seed);
+    const loaded = random();
+    this.#random = random;
+    this.groups = new Groups(this, () => random() < loaded);
+    this.groups.startAbove(1);
+  }
+
+  async write(group: Group): Promise<void> {
+    assert.equal(this.#writing, undefined, 'two groups are written at a time');
+    assert.ok(group.firstVersion > this.#onDisk, 'a group is written behind a later one');
+    this.#writing = group;
+    const drawn = this.#random();
+    if (drawn < 0.7) await turn();
+    if (drawn < 0.3) await turn();
+    this.#writing = undefined;
+    if (this.#random() < 0.05) throw new Error('injected: the write fails');
+    this.#onDisk = group.lastVersion;
+  }
+
+  /** Somebody hears of it and commits at once. */
+  durable(): void {
+    if (this.#random() < 0.1) void this.commit();
+  }
+
+  lost(): void {
+    for (let version = this.#onDisk + 1; version <= this.groups.lastVersion; version++)
+      this.#lost.add(version);
+    if (this.#random() < 0.5) void this.commit();
+  }
+
+  async commit(): Promise<void> {
+    this.#begun++;
+    const after = this.#random() < 0.03 ? this.#after() : undefined;
+    const group = this.groups.next(after);
+    const version = group.lastVersion;
+    try {
+      await this.groups.ordered(group, { version, writes: [] }, 1).durable;
+    } catch (error) {
+      this.#ended++;
+      assert.ok(error instanceof LostError && this.#lost.has(version), `${error}`);
+      await assert.rejects(async () => this.groups.settled(version), LostError);
+      return;
+    }
+    assert.ok(version <= this.#onDisk && !this.#lost.has(version), 'told before it is on disk');
+    assert.ok(version > (this.#told.at(-1) ?? 0), 'told out of order');
+    assert.equal(this.groups.settled(version), undefined);
+    this.#told.push(version);
+    this.#ended++;
+  }
+
+  async #after(): Promise<void> {
+    if (this.#random() < 0.5) await turn();
+    if (this.#random() < 0.2) throw new Error('injected: what comes first fails');
+  }
+
+  /** Clients that each make so many commits, some of them several at once, and marks in between. */
+  async run(clients: number, rounds: number): Promise<void> {
+    const client = async () => {
+      for (let round = 0; round < rounds; round++) {
+        const several = this.#random() < 0.1 ? 20 : 1;
+        await Promise.all(Array.from({ length: several }, () => this.commit()));
+        if (this.#random() < 0.02) await this.groups.touch().catch(() => {});
+        if (this.#random() < 0.05) await turn();
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    while (this.groups.list.length > 0) await turn();
+    await turn();
+    assert.equal(this.groups.bytes, 0);
+    assert.equal(this.#ended, this.#begun, 'each commit was told something');
+  }
+}
+
+describe('groups on a disk that is fast, slow or failing', () => {
+  it('are written one by one, and each commit is told in its order, once it is on disk, or that it is lost', async () => {
+    const run = fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 40 }), async (seed, clients) => {
+      await new ErraticDisk(seed).run(clients, 12);
+    });
+    await fc.assert(run, { seed: 5, numRuns: 60 });
   });
 });

@@ -203,13 +203,17 @@ export class Groups {
   }
 
   #kick(): void {
-    if (this.#state !== 'idle' || this.#list.length === 0) return;
-    this.#state = 'scheduled';
-    setImmediate(() => this.#begin());
+    if (this.#state === 'idle' && this.#list.length > 0) this.#schedule();
   }
 
-  #begin(): void {
-    if (this.#state === 'scheduled') void this.#writeFirst();
+  /** In the next turn the first group is written, if there is one by then; `meanwhile` is done while it is. */
+  #schedule(meanwhile = noop): void {
+    this.#state = 'scheduled';
+    setImmediate(() => {
+      this.#state = 'idle';
+      if (this.#list.length > 0) void this.#writeFirst();
+      meanwhile();
+    });
   }
 
   async #writeFirst(): Promise<void> {
@@ -217,20 +221,20 @@ export class Groups {
     assert(group !== undefined, 'a write begins with a group');
     this.#state = 'writing';
     group.sealed = true;
-    let failed: 'after' | 'store' | undefined = 'after';
+    let waitsFor: 'after' | 'store' = 'after';
     let began = 0;
     try {
       if (group.afters.length > 0) await Promise.all(group.afters);
-      failed = 'store';
+      waitsFor = 'store';
       began = performance.now();
       await this.#writer.write(group);
-      failed = undefined;
     } catch (cause) {
-      this.#lose(failed ?? 'store', cause);
+      this.#lose(waitsFor, cause);
+      this.#state = 'idle';
+      this.#kick();
+      return;
     }
-    this.#state = 'idle';
-    if (failed === undefined) this.#written(group, performance.now() - began);
-    this.#kick();
+    this.#written(group, performance.now() - began);
   }
 
   #written(group: Group, ms: number): void {
@@ -238,15 +242,16 @@ export class Groups {
     this.#bytes -= group.bytes;
     this.#list = this.#list.slice(1);
     this.#writer.durable(group, ms);
+    this.#state = 'idle';
     const isLoaded = this.#isLoaded();
     if (isLoaded && this.#list.length > 0) void this.#writeFirst();
-    const inTurns = isLoaded && this.#state !== 'writing';
-    group.tell(inTurns ? 'half' : 'all');
-    if (!inTurns) return;
-    setImmediate(() => {
-      this.#begin();
+    if (isLoaded && this.#state === 'idle') {
+      group.tell('half');
+      this.#schedule(() => group.tell('all'));
+    } else {
       group.tell('all');
-    });
+      this.#kick();
+    }
   }
 }
 

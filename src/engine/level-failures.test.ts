@@ -12,7 +12,7 @@ import type { Engine, Snapshot, Version, Write } from './engine.js';
 import { bytes } from './engine.suite.js';
 import { ConflictError, LostError, ReadOnlyError } from './errors.js';
 import { FaultyDisk } from './faulty-disk.suite.js';
-import { openEngineOn } from './level.js';
+import { type EngineOptions, openEngineOn } from './level.js';
 import { loadMarks } from './marks.js';
 import type { Operation } from './store.js';
 
@@ -24,9 +24,9 @@ interface Given {
   readonly engine: Engine;
 }
 
-async function given(t: TestContext, kind: 'memory' | 'level'): Promise<Given> {
+async function given(t: TestContext, kind: 'memory' | 'level', options?: EngineOptions): Promise<Given> {
   const disk = kind === 'memory' ? new FaultyDisk(memoryDisk(), true) : await levelDisk(t);
-  const engine = await openEngineOn(disk, { retryMs: 1 });
+  const engine = await openEngineOn(disk, { retryMs: 1, ...options });
   t.after(() => engine.close());
   return { disk, engine };
 }
@@ -200,11 +200,18 @@ for (const kind of ['memory', 'level'] as const) {
   });
 
   const rounds = full ? 100_000 : 3_000;
-  const seed = 7;
-  test(`${kind}: ${rounds} snapshots agree with a model while groups fail at random (seed ${seed})`, async (t) => {
-    const { disk, engine } = await given(t, kind);
-    await new ModelRun(disk, engine, seed).run(rounds);
-  });
+  for (const [load, seed] of [
+    ['time to spare', 7],
+    ['no time', 8],
+    ['now and then no time', 9],
+  ] as const) {
+    test(`${kind}: with ${load}, ${rounds} snapshots agree with a model while groups fail at random (seed ${seed})`, async (t) => {
+      const random = seededRandom(seed);
+      const isLoaded = () => (load === 'no time' ? true : load === 'time to spare' ? false : random() < 0.5);
+      const { disk, engine } = await given(t, kind, { isLoaded });
+      await new ModelRun(disk, engine, seed).run(rounds);
+    });
+  }
 }
 
 type State = Map<string, string>;
@@ -223,8 +230,16 @@ class ModelRun {
   #pending: Pending[] = [];
   readonly #open: { snapshot: Snapshot; state: State; lost: boolean }[] = [];
   readonly #drawn = new Set<Version>();
+  /** Promises of the caller's that commits must come after: each is kept or broken some time later. */
+  readonly #afters: ((error?: Error) => void)[] = [];
+  #hardened: Version = 0;
+  #turnedUp: Version = 0;
+  #told: Version = 0;
+  #resets = 0;
   taken = 0;
   losses = 0;
+  /** What went wrong where nobody waits. */
+  readonly #wrong: unknown[] = [];
 
   constructor(disk: FaultyDisk, engine: Engine, seed: number) {
     this.#disk = disk;
@@ -244,9 +259,29 @@ class ModelRun {
       const drawn = this.#random();
       if (drawn < 0.45) await this.#commit();
       else if (drawn < 0.75) this.#take();
-      else if (drawn < 0.95) await this.#look();
-      else await new Promise((resolve) => setImmediate(resolve));
+      else if (drawn < 0.85) await this.#look();
+      else if (drawn < 0.95) await this.#lookAtNewest();
+      else await this.#turn();
+      assert.deepEqual(this.#wrong, []);
     }
+    while (this.#afters.length > 0) await this.#turn();
+    await recovered(this.#engine);
+    await this.#lookAtNewest();
+    assert.deepEqual(this.#wrong, []);
+  }
+
+  async #turn(): Promise<void> {
+    while (this.#afters.length > 0 && this.#random() < 0.7)
+      this.#afters.shift()?.(
+        this.#random() < 0.1 ? new Error('injected: what comes first fails') : undefined,
+      );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #after(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#afters.push((error) => (error === undefined ? resolve() : reject(error)));
+    });
   }
 
   #below(limit: number): number {
@@ -267,7 +302,8 @@ class ModelRun {
     const amount = this.#below(5);
     const count = Number(this.#now().get('n') ?? 0) + amount;
     try {
-      const { version } = await this.#engine.commit({
+      const { version, durable } = await this.#engine.commit({
+        ...(this.#below(20) === 0 && { after: this.#after() }),
         writes: writes.map(([key, value]) => ({
           key: bytes(key),
           value: value === undefined ? value : bytes(value),
@@ -277,9 +313,39 @@ class ModelRun {
       assert.ok(!this.#drawn.has(version), 'a version is drawn twice');
       this.#drawn.add(version);
       this.#pending.push({ version, writes: [...writes, ['n', `${count}`]] });
+      this.#follow(version, durable).catch((error) => this.#wrong.push(error));
     } catch (error) {
       assert.ok(error instanceof ReadOnlyError, `${error}`);
       await recovered(this.#engine);
+    }
+  }
+
+  /** A client is told in order, and only of what is on disk. */
+  async #follow(version: Version, durable: Promise<void>): Promise<void> {
+    try {
+      await durable;
+    } catch (error) {
+      assert.ok(error instanceof LostError && version > this.#hardened, `${error}`);
+      await assert.rejects(async () => this.#engine.settled(version), LostError);
+      return;
+    }
+    assert.ok(this.#told < version, 'told out of order');
+    this.#told = version;
+    assert.ok(version <= this.#hardened, 'told before it is on disk');
+    assert.equal(this.#engine.settled(version), undefined);
+  }
+
+  async #lookAtNewest(): Promise<void> {
+    const keys = Array.from({ length: 12 }, (_, number) => `k${number}`);
+    const resets = this.#resets;
+    const found = this.#engine.getMany(keys.map(bytes));
+    const records = found instanceof Promise ? await found.catch(() => []) : found;
+    if (records.length === 0 || this.#resets !== resets) return;
+    const now = this.#now();
+    for (const [index, { value, version, seen }] of records.entries()) {
+      assert.equal(value && Buffer.from(value).toString(), now.get(keys[index] as string));
+      assert.equal(value === undefined, version === 0);
+      if (seen === 0) assert.ok(version <= Math.max(this.#hardened, this.#turnedUp), 'it is not on disk yet');
     }
   }
 
@@ -330,22 +396,23 @@ class ModelRun {
     assert.equal(first?.version, version, 'commits become durable in order');
     if (first !== undefined) this.#stored = apply(this.#stored, first);
     this.#pending.shift();
+    this.#hardened = version;
   }
 
   /** Lost, or opened again. */
   #reset(): void {
+    this.#resets++;
     if (this.#pending.length > 0) {
       this.losses++;
       for (const entry of this.#open)
         entry.lost ||= this.#pending.some(({ version }) => version === entry.snapshot.seen);
-    }
-    if (this.#engine.health().state === 'failed') {
       this.#ordered = this.#pending;
       this.#pending = [];
-      return;
     }
+    if (this.#engine.health().state === 'failed') return;
     // It may have taken several starts until the marks could be written; those alone bring nothing back.
     const last = Math.max(0, ...this.#disk.turnedUp.splice(0).map(versionOf));
+    this.#turnedUp = Math.max(this.#turnedUp, last);
     for (const pending of this.#ordered)
       if (pending.version <= last) this.#stored = apply(this.#stored, pending);
     this.#ordered = [];

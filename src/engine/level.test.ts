@@ -116,3 +116,21 @@ test('the clock is stored each second while something is asked, and not otherwis
   await (await engine.commit({ writes: [{ key: bytes('a'), value: bytes('a') }] })).durable;
   assert.equal(await second(), 0);
 });
+
+test('in memory every group lets timers and sockets through, however many commit without a pause', async () => {
+  const engine = await openEngine({ memory: true });
+  let turns = 0;
+  let left = 64;
+  const client = async (number: number) => {
+    const writes = [{ key: bytes(`k${number}`), value: bytes('v') }];
+    for (let count = 0; count < 200; count++) await (await engine.commit({ writes })).durable;
+    left--;
+  };
+  for (let number = 0; number < 64; number++) void client(number);
+  while (left > 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  assert.ok(turns >= 200, `${turns} turns for 200 groups`);
+  await engine.close();
+});

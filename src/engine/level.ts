@@ -58,6 +58,8 @@ export interface EngineOptions {
   readonly files?: Files;
   /** Told of each group that reached the disk. */
   readonly wrote?: (group: GroupInfo) => void;
+  /** Whether this thread has had more to do than to wait since it was last asked, see groups.ts; measured unless given. */
+  readonly isLoaded?: () => boolean;
 }
 
 const defaultFloorBytes = 256 * 1024 * 1024;
@@ -68,10 +70,9 @@ export async function openEngine(
   where: { readonly location: string } | { readonly memory: true },
   options: EngineOptions = {},
 ): Promise<Engine> {
-  return openEngineOn(
-    'location' in where ? await folderDisk(where.location, options) : memoryDisk(),
-    options,
-  );
+  if ('location' in where) return openEngineOn(await folderDisk(where.location, options), options);
+  // What this thread does itself takes no turns with it: timers and sockets would never get theirs.
+  return openEngineOn(memoryDisk(), { isLoaded: () => false, ...options });
 }
 
 /** On a disk of the caller's: for tests that make it fail. */
@@ -91,7 +92,7 @@ class LevelEngine implements Engine, GroupWriter {
   readonly stamps: Stamps;
   readonly #live: LiveStore;
   readonly #space: Space;
-  readonly #groups = new Groups(this);
+  readonly #groups: Groups;
   readonly #newest: Newest;
   readonly #ordering: Ordering;
   readonly #changeLog: ChangeLog;
@@ -106,6 +107,7 @@ class LevelEngine implements Engine, GroupWriter {
     this.clock = options.clock ?? new SystemClock();
     this.stamps = options.stamps ?? new Stamps(this.clock);
     this.#wrote = options.wrote;
+    this.#groups = new Groups(this, options.isLoaded);
     this.#space = new Space(disk, options.floorBytes ?? defaultFloorBytes);
     this.#changeLog = new ChangeLog(options.maxChangeLogBytes ?? defaultChangeLogBytes);
     this.#backups = new Backups(this.#backupSource(), this.#changeLog, options.files ?? realFiles);
