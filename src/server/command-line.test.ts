@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { helpText, parseCommandLine } from './command-line.js';
+import { parseCommandLine } from './command-line.js';
 import { nearest } from './nearest.js';
 import { optionNames, options, variableOf } from './options.js';
 
@@ -49,15 +49,6 @@ for (const [wrong, right] of meant) {
 test('a wrong command says what was meant', () => {
   assert.throws(() => parseCommandLine(['strat']), /no command strat; did you mean start\?/);
   assert.throws(() => parseCommandLine(['frobnicate']), /--help lists the commands/);
-});
-
-test('the help fits 80 columns and names every option', () => {
-  const help = helpText('1.2.3');
-  for (const line of help.split('\n')) assert.ok(line.length <= 80, `${line.length} columns: ${line}`);
-  for (const { name } of options) {
-    const isOfService = /^(blob|queue|table|file|smb|admin)(Host|Port|KeepAliveTimeout)$/.test(name);
-    assert.ok(isOfService || help.includes(`--${name}`), name);
-  }
 });
 
 test('variables are named after options', () => {

@@ -1,7 +1,8 @@
 // The words of the command line: a command, its own words, and options. A wrong option says what was meant.
 
+import { commands } from './command-table.js';
 import { nearest } from './nearest.js';
-import { type Option, type OptionGroup, optionNames, options } from './options.js';
+import { type Option, optionNames, options } from './options.js';
 
 /** A mistake of whoever typed it: told in one sentence, without a stack. */
 export class UsageError extends Error {
@@ -16,34 +17,6 @@ export interface CommandLine {
   readonly words: readonly string[];
   readonly given: Given;
 }
-
-export const commands: Readonly<Record<string, string>> = {
-  start: 'start all services (as does no command at all)',
-  blob: 'start the blob service alone; queue, table, file likewise',
-  account: 'create, list, rotate, delete, set: accounts of a server',
-  'connection-string': 'what a client needs to connect',
-  'dead-letter': 'set, list, delete: where messages go that always fail',
-  index: 'create, list, delete: indexes on properties of tables',
-  backup: 'copy all data to a folder, while it is served',
-  restore: 'make a data folder from a backup',
-  verify: 'read everything and say what is damaged',
-  'import-azurite': 'take over the data of Azurite',
-  reset: 'delete all data, or that of one account',
-};
-
-/** How many words a command takes beside its options; none unless it is here. */
-const mostWords: Readonly<Record<string, number>> = {
-  account: Number.POSITIVE_INFINITY,
-  'connection-string': 1,
-  'dead-letter': 4,
-  index: 3,
-  backup: 1,
-  restore: Number.POSITIVE_INFINITY,
-  'import-azurite': 1,
-  reset: 1,
-};
-
-const services = ['blob', 'queue', 'table', 'file'];
 
 /** `invokedAs`: the name of the program, as Azurite has one for each service. */
 export function parseCommandLine(args: readonly string[], invokedAs = 'lazuli'): CommandLine {
@@ -91,7 +64,7 @@ function findOption(flag: string): Option {
   const found = flagOf(flag);
   if (found !== undefined) return found;
   const meant = flag.startsWith('--') ? nearest(flag.slice(2), optionNames) : undefined;
-  const hint = meant === undefined ? 'lazuli --help lists the options' : `did you mean --${meant}?`;
+  const hint = meant === undefined ? 'lazuli start --help lists the options' : `did you mean --${meant}?`;
   throw new UsageError(`there is no option ${flag}; ${hint}`);
 }
 
@@ -99,51 +72,13 @@ function commandOf(words: readonly string[]): { command: string; words: readonly
   const [first, ...rest] = words;
   if (first === undefined) return { command: 'start', words: [] };
   const name = first.replace(/^azurite-/, '');
-  if (Object.hasOwn(commands, name) || services.includes(name)) {
-    const [odd] = rest.slice(mostWords[name] ?? 0);
+  if (Object.hasOwn(commands, name)) {
+    const [odd] = rest.slice(commands[name]?.words);
     if (odd !== undefined)
-      throw new UsageError(`${name} does not take ${odd}; lazuli --help tells what it takes`);
+      throw new UsageError(`${name} does not take ${odd}; lazuli ${name} --help tells what it takes`);
     return { command: name, words: rest };
   }
-  const meant = nearest(name, [...Object.keys(commands), ...services]);
+  const meant = nearest(name, Object.keys(commands));
   const hint = meant === undefined ? 'lazuli --help lists the commands' : `did you mean ${meant}?`;
   throw new UsageError(`there is no command ${first}; ${hint}`);
 }
-
-export const groupTitles: Readonly<Record<OptionGroup, string>> = {
-  data: 'Data',
-  services: 'Services',
-  security: 'Security',
-  output: 'Output',
-  tests: 'For tests and for Azurite',
-  commands: 'Of single commands',
-};
-
-/** Fits a screen of 80 columns. Host, port and keep-alive of the services are told once for all. */
-export function helpText(version: string): string {
-  const lines = [
-    `Lazuli ${version}: Azure Storage on your own machine`,
-    '',
-    'lazuli [command] [options]          --help or -h, --version or -v',
-    '',
-  ];
-  for (const [name, help] of Object.entries(commands)) lines.push(`  ${name.padEnd(20)} ${help}`);
-  for (const [group, title] of Object.entries(groupTitles)) {
-    lines.push('', `${title}:`);
-    if (group === 'services') lines.push(...serviceLines);
-    for (const option of options) {
-      if (option.group !== group || /^(blob|queue|table|file|smb|admin)[A-Z]/.test(option.name)) continue;
-      const short = option.short === undefined ? '' : `-${option.short}, `;
-      const takes = option.takes === undefined ? '' : ` <${option.takes}>`;
-      lines.push(`  ${`${short}--${option.name}${takes}`.padEnd(27)} ${option.help}`);
-    }
-  }
-  return lines.join('\n');
-}
-
-const serviceLines = [
-  '  --blobHost, --blobPort      where it listens [127.0.0.1, 10000]; the same for',
-  '                              queue 10001, table 10002, file 10003, smb 10445,',
-  '                              admin 10080; port 0 picks a free one',
-  '  --blobKeepAliveTimeout <s>  idle connections [65]; also queue, table, file',
-];

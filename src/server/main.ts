@@ -3,14 +3,14 @@
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type CommandLine, helpText, parseCommandLine } from './command-line.js';
+import { type CommandLine, parseCommandLine } from './command-line.js';
+import { helpText, isHelpAsked } from './help.js';
 import { isTold } from './told.js';
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args[0] === 'help' || args.includes('--help') || args.includes('-h')) return print(helpText(version()));
+  if (isHelpAsked(args)) return print(helpText(version(), args));
   if (args.includes('--version') || args.includes('-v')) return print(version());
-  const line = parseCommandLine(args, basename(process.argv[1] ?? ''));
-  return run(line);
+  return run(parseCommandLine(args, basename(process.argv[1] ?? '')));
 }
 
 async function run(line: CommandLine): Promise<number> {

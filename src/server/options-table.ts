@@ -1,7 +1,7 @@
 // The table of options in docs/configuration.md, made from the one in options.ts: `node scripts/options-table.mjs`. A
 // test asks that it is current.
 
-import { groupTitles } from './command-line.js';
+import { flagText, groupTitles } from './help.js';
 import { options, variableOf } from './options.js';
 import { isSetting } from './values.js';
 
@@ -19,8 +19,9 @@ function tables(): string {
   return Object.entries(groupTitles)
     .map(([group, title]) => {
       const rows = options.filter((option) => option.group === group);
-      const lines = rows.map(({ name, short, takes, help, azurite }) => {
-        const flag = `\`${short === undefined ? '' : `-${short}, `}--${name}${takes === undefined ? '' : ` <${takes}>`}\``;
+      const lines = rows.map((option) => {
+        const { name, help, azurite } = option;
+        const flag = `\`${flagText(option)}\``;
         const variables = [variableOf(name), ...(azurite === undefined ? [] : [azurite])];
         const shown = isSetting(group) ? variables.map((variable) => `\`${variable}\``).join(', ') : '';
         return `| ${flag} | ${shown} | ${help} |`;

@@ -29,9 +29,14 @@ test('dead letters are set, listed and taken back; a message then goes where it 
     rest('queue', url, path, { method, ...(body && { body }) });
   for (const name of ['work', 'dead']) assert.equal((await queue(`/${name}`, 'PUT')).status, 201);
   await fails(/^lazuli: The specified queue does not exist/, 'dead-letter', 'set', 'work', 'none', ...at);
-  await fails(/needs another queue: dead-letter set <queue>/, 'dead-letter', 'set', 'work', ...at);
+  await fails(/needs another queue: lazuli dead-letter set <queue>/, 'dead-letter', 'set', 'work', ...at);
   await fails(/afterDequeues is a whole number above 0/, 'dead-letter', 'set', 'work', 'dead', '0', ...at);
-  await fails(/dead-letter has no command put; there are:\n {2}dead-letter set/, 'dead-letter', 'put', ...at);
+  await fails(
+    /dead-letter has no command put; there are:\n {2}dead-letter list\n/,
+    'dead-letter',
+    'put',
+    ...at,
+  );
   const rule = { account, queue: 'work', afterDequeues: 1, target: 'dead' };
   assert.deepEqual(await json('dead-letter', 'set', 'work', 'dead', '1', ...at), rule);
   assert.deepEqual(await json('dead-letter', 'list', ...at), [rule]);

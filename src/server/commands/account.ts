@@ -6,15 +6,6 @@ import { defaultPorts, loopback } from '../config.js';
 import { connectionString } from '../connection-string.js';
 import { accountOf, client, confirm, type Reach, reach, stepOf, word } from './reach.js';
 
-const usage = [
-  'account create <name> [setting=value ...]',
-  'account list',
-  'account rotate <name> [1|2]',
-  'account set <name> <setting>=<value> ...',
-  'account usage [name]',
-  'account delete <name>',
-];
-
 function pathOf(name: string, rest = ''): string {
   return `/api/accounts/${encodeURIComponent(name)}${rest}`;
 }
@@ -24,11 +15,11 @@ type Step = (line: CommandLine, at: Reach) => Promise<number>;
 const steps: Readonly<Record<string, Step>> = { create, list, rotate, set, usage: showUsage, delete: remove };
 
 export function account(line: CommandLine): Promise<number> {
-  return stepOf(line, steps, usage)(line, reach(line));
+  return stepOf(line, steps)(line, reach(line));
 }
 
 async function create(line: CommandLine, at: Reach): Promise<number> {
-  const name = word(line, 1, 'a name: account create <name>');
+  const name = word(line, 1, 'a name');
   await using admin = await client(at, 'make');
   const made = (await admin.call('POST', '/api/accounts', {
     name,
@@ -69,7 +60,7 @@ function described(settings: Readonly<Record<string, unknown>>): string[] {
 }
 
 async function rotate(line: CommandLine, at: Reach): Promise<number> {
-  const name = word(line, 1, 'a name: account rotate <name> [1|2]');
+  const name = word(line, 1, 'a name');
   const which = line.words[2] ?? '1';
   if (which !== '1' && which !== '2') throw new UsageError(`an account has keys 1 and 2, not ${which}`);
   await using admin = await client(at);
@@ -82,8 +73,8 @@ async function rotate(line: CommandLine, at: Reach): Promise<number> {
 }
 
 async function set(line: CommandLine, at: Reach): Promise<number> {
-  const name = word(line, 1, 'a name: account set <name> <setting>=<value> ...');
-  word(line, 2, 'a setting: account set <name> <setting>=<value> ...');
+  const name = word(line, 1, 'a name');
+  word(line, 2, 'a setting');
   await using admin = await client(at);
   const settings = settingsOf(line.words.slice(2));
   const changed = (await admin.call('PATCH', pathOf(name), { settings })) as Listed;
@@ -108,7 +99,7 @@ async function showUsage(line: CommandLine, at: Reach): Promise<number> {
 }
 
 async function remove(line: CommandLine, at: Reach): Promise<number> {
-  const name = word(line, 1, 'a name: account delete <name>');
+  const name = word(line, 1, 'a name');
   await confirm(at, `Delete account ${name} with all that it holds`);
   await using admin = await client(at);
   at.tell(await admin.call('DELETE', pathOf(name)), [`Account ${name} is gone.`]);

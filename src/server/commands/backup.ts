@@ -8,7 +8,7 @@ import { client, reach, word } from './reach.js';
 
 export async function backup(line: CommandLine): Promise<number> {
   const at = reach(line);
-  const folder = resolve(word(line, 0, 'a folder: backup <folder>'));
+  const folder = resolve(word(line, 0, 'a folder'));
   const incremental = at.values.flag('incremental');
   await using admin = await client(at);
   const report = (await admin.call(
@@ -26,7 +26,7 @@ export async function backup(line: CommandLine): Promise<number> {
 
 export async function restore(line: CommandLine): Promise<number> {
   const at = reach(line);
-  word(line, 0, 'the folder of a backup: restore <folder> ... --location <new folder>');
+  word(line, 0, 'the folder of a backup');
   const info = await restoreBackup(line.words, at.location, at.terminal.progress);
   at.tell(info, [`Restored into ${at.location}, verified on the way.`]);
   return 0;

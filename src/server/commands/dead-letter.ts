@@ -2,27 +2,23 @@
 
 import type { DeadLetterOf } from '../../services/queue/queues.js';
 import { type CommandLine, UsageError } from '../command-line.js';
+import { formOf } from '../command-table.js';
 import { accountOf, client, type Reach, reach, stepOf, word } from './reach.js';
-
-const usage = [
-  'dead-letter set <queue> <other queue> [times handed out before, 5]',
-  'dead-letter list',
-  'dead-letter delete <queue>',
-];
 
 type Step = (line: CommandLine, at: Reach) => Promise<number>;
 
 const steps: Readonly<Record<string, Step>> = { set, list, delete: remove };
 
 export function deadLetter(line: CommandLine): Promise<number> {
-  return stepOf(line, steps, usage)(line, reach(line));
+  return stepOf(line, steps)(line, reach(line));
 }
 
 async function set(line: CommandLine, at: Reach): Promise<number> {
-  const queue = word(line, 1, `a queue: ${usage[0]}`);
-  const target = word(line, 2, `another queue: ${usage[0]}`);
+  const queue = word(line, 1, 'a queue');
+  const target = word(line, 2, 'another queue');
   const afterDequeues = Number(line.words[3] ?? 5);
-  if (Number.isNaN(afterDequeues)) throw new UsageError(`${line.words[3]} is no number: ${usage[0]}`);
+  if (Number.isNaN(afterDequeues))
+    throw new UsageError(`${line.words[3]} is no number: lazuli ${formOf('dead-letter', ['set'])}`);
   const body = { account: accountOf(at), queue, target, afterDequeues };
   await using admin = await client(at);
   const made = await admin.call('PUT', '/api/dead-letter', body);
@@ -43,7 +39,7 @@ async function list(_: CommandLine, at: Reach): Promise<number> {
 }
 
 async function remove(line: CommandLine, at: Reach): Promise<number> {
-  const queue = word(line, 1, `a queue: ${usage[2]}`);
+  const queue = word(line, 1, 'a queue');
   await using admin = await client(at);
   const made = await admin.call('PUT', '/api/dead-letter', { account: accountOf(at), queue });
   at.tell(made, [`Messages of ${queue} stay there.`]);

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { developmentAccount } from '../../services/common/accounts.js';
 import { type AdminClient, connect } from '../admin/client.js';
 import { type CommandLine, UsageError } from '../command-line.js';
+import { formOf, formsOf } from '../command-table.js';
 import { defaultLocation } from '../config.js';
 import { dataFolder } from '../data-folder.js';
 import { readAccounts } from '../settings.js';
@@ -56,7 +57,8 @@ export function requireData(location: string): void {
 /** The word in this place, which must be there. */
 export function word(line: CommandLine, at: number, what: string): string {
   const found = line.words[at];
-  if (found === undefined) throw new UsageError(`${line.command} needs ${what}`);
+  if (found === undefined)
+    throw new UsageError(`${line.command} needs ${what}: lazuli ${formOf(line.command, line.words)}`);
   return found;
 }
 
@@ -66,15 +68,11 @@ export function accountOf({ values }: Reach): string {
 }
 
 /** The step that the first word names; `list` where there is none. */
-export function stepOf<Step>(
-  { command, words }: CommandLine,
-  steps: Readonly<Record<string, Step>>,
-  usage: readonly string[],
-): Step {
+export function stepOf<Step>({ command, words }: CommandLine, steps: Readonly<Record<string, Step>>): Step {
   const [name = 'list'] = words;
   const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
   if (step === undefined)
-    throw new UsageError(`${command} has no command ${name}; there are:\n  ${usage.join('\n  ')}`);
+    throw new UsageError(`${command} has no command ${name}; there are:\n  ${formsOf(command).join('\n  ')}`);
   return step;
 }
 

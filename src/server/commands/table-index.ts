@@ -4,26 +4,24 @@ import type { IndexState } from '../../services/table/indexes.js';
 import type { CommandLine } from '../command-line.js';
 import { accountOf, client, type Reach, reach, stepOf, word } from './reach.js';
 
-const usage = ['index create <table> <property>', 'index list', 'index delete <table> <property>'];
-
 type Step = (line: CommandLine, at: Reach) => Promise<number>;
 
 const steps: Readonly<Record<string, Step>> = { create, list, delete: remove };
 
 export function index(line: CommandLine): Promise<number> {
-  return stepOf(line, steps, usage)(line, reach(line));
+  return stepOf(line, steps)(line, reach(line));
 }
 
-function asked(line: CommandLine, at: Reach, how: string | undefined) {
+function asked(line: CommandLine, at: Reach) {
   return {
     account: accountOf(at),
-    table: word(line, 1, `a table: ${how}`),
-    property: word(line, 2, `a property: ${how}`),
+    table: word(line, 1, 'a table'),
+    property: word(line, 2, 'a property'),
   };
 }
 
 async function create(line: CommandLine, at: Reach): Promise<number> {
-  const body = asked(line, at, usage[0]);
+  const body = asked(line, at);
   await using admin = await client(at);
   const made = (await admin.call('PUT', '/api/table-index', body)) as IndexState;
   const told =
@@ -48,7 +46,7 @@ async function list(_: CommandLine, at: Reach): Promise<number> {
 }
 
 async function remove(line: CommandLine, at: Reach): Promise<number> {
-  const body = asked(line, at, usage[2]);
+  const body = asked(line, at);
   await using admin = await client(at);
   const gone = await admin.call('DELETE', '/api/table-index', body);
   at.tell(gone, [`The index on ${body.property} of ${body.table} is gone.`]);
