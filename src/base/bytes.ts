@@ -9,6 +9,13 @@ export function buffer(bytes: Bytes): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A copy to be kept for long: small bytes are mostly a part of a larger piece of memory, which they would keep. */
+export function ownCopy(bytes: Bytes): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
+}
+
 /** Negative, zero or positive, as the bytes are ordered; a prefix comes first. */
 export function compareBytes(a: Bytes, b: Bytes): number {
   return buffer(a).compare(b);

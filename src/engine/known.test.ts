@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Disk, memoryDisk } from './disk.js';
 import type { Engine } from './engine.js';
 import { openEngineOn } from './level.js';
+import { openMemoryStore } from './store.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const textOf = (value: Uint8Array | undefined): string | undefined => value && Buffer.from(value).toString();
@@ -101,4 +102,28 @@ test('of very many keys that are read only the last ones are kept', async () => 
   await engine.getMany(keys.slice(0, 8000));
   assert.equal(asked(), 8000);
   await engine.close();
+});
+
+test('what is kept keeps no more memory than it has itself', async () => {
+  const { engine } = await counted();
+  const slab = Buffer.alloc(32 * 1024, 'x');
+  const key = bytes('a');
+  await engine.get(key);
+  await (await engine.commit({ writes: [{ key, value: slab.subarray(100, 140) }] })).durable;
+  const { value } = await engine.get(key);
+  assert.equal(value?.length, 40);
+  assert.equal(value.buffer.byteLength, 40);
+  await engine.close();
+});
+
+test('a store in memory has bytes of its own, and gives out others', async () => {
+  const store = await openMemoryStore();
+  const slab = Buffer.from('key value');
+  await store.write([{ type: 'put', key: slab.subarray(0, 3), value: slab.subarray(4) }]);
+  slab.fill('!');
+  const found = store.get(bytes('key'), undefined);
+  assert.equal(textOf(found), 'value');
+  found?.fill('!');
+  assert.equal(textOf(store.get(bytes('key'), undefined)), 'value');
+  await store.close();
 });

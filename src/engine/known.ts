@@ -6,6 +6,7 @@
 // in the old one moves to the young. A key that is written has its new record here when that leaves the overlay, which
 // has the word until then. Of a long value only the version is kept: contents would drive out everything else.
 
+import { ownCopy } from '../base/bytes.js';
 import type { Version, Versioned } from './engine.js';
 
 const generationKeys = 8192;
@@ -30,16 +31,17 @@ export class KnownRecords {
     return this.#find(name)?.version;
   }
 
-  /** Keeps what is in the store now. */
+  /** Keeps what was read in the store now. */
   set(name: string, found: Versioned): void {
-    const isLong = found.value !== undefined && found.value.length > longestBytes;
-    this.#add(name, isLong ? { version: found.version, value: 'long' } : found);
+    this.#add(name, isLong(found.value) ? { version: found.version, value: 'long' } : found);
   }
 
   /** A known key has a new record in the store; one that nobody has read stays unknown. */
   renew(name: string, value: Uint8Array | undefined, version: Version): void {
     if (!this.#young.has(name) && !this.#old.has(name)) return;
-    this.set(name, { value, version: value === undefined ? 0 : version, seen: 0 });
+    if (value === undefined) this.#add(name, { value, version: 0, seen: 0 });
+    else if (isLong(value)) this.#add(name, { value: 'long', version });
+    else this.#add(name, { value: ownCopy(value), version, seen: 0 });
   }
 
   clear(): void {
@@ -66,6 +68,10 @@ export class KnownRecords {
     this.#bytes += bytesOf(name, known) - (before === undefined ? 0 : bytesOf(name, before));
     this.#young.set(name, known);
   }
+}
+
+function isLong(value: Uint8Array | undefined): boolean {
+  return value !== undefined && value.length > longestBytes;
 }
 
 function bytesOf(name: string, { value }: Known): number {

@@ -1,6 +1,7 @@
 // What lies below the overlay: LevelDB on disk or in memory, as little of it as the engine needs.
 
 import { ClassicLevel } from 'classic-level';
+import { ownCopy } from '../base/bytes.js';
 import type { Key } from './engine.js';
 
 export type Operation =
@@ -93,11 +94,11 @@ export async function openMemoryStore(): Promise<Store> {
     name: 'memory',
     get(key, snapshot) {
       const value = level.getSync(key, snapshot?.options as never);
-      return value === undefined ? undefined : Buffer.from(value);
+      return value === undefined ? undefined : ownCopy(value);
     },
     snapshot: () => snapshotOf(level),
     cursor: ({ snapshot, ...range }) => copying(level.iterator({ ...range, ...snapshot?.options })),
-    write: (operations) => level.batch(operations),
+    write: (operations) => level.batch(operations.map(owned)),
     close: () => level.close(),
   };
 }
@@ -105,6 +106,13 @@ export async function openMemoryStore(): Promise<Store> {
 function snapshotOf(level: { snapshot(): { close(): Promise<void> } }): StoreSnapshot {
   const snapshot = level.snapshot();
   return { options: { ...encodings, snapshot }, close: () => snapshot.close() };
+}
+
+/** What is stored here is stored for long. */
+function owned(operation: Operation): Operation {
+  const { type, key } = operation;
+  if (type === 'del') return operation;
+  return { type, key: ownCopy(key), value: ownCopy(operation.value) };
 }
 
 /** Memory gives out what it holds; a reader gets bytes of its own. */
