@@ -32,7 +32,8 @@ export interface Inspection {
 
 export function inspect({ live, locks, role, conflicts }: Kernel): Inspection {
   const now = performance.now();
-  const transactions = [...live].map((tx) => ({
+  const byAge = [...live].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const transactions = byAge.map((tx) => ({
     id: tx.id,
     status: tx.status,
     ageMs: now - tx.began,
@@ -40,7 +41,7 @@ export function inspect({ live, locks, role, conflicts }: Kernel): Inspection {
     locks: locks.heldBy(tx.owner),
     waitsFor: locks.waitOf(tx.owner),
   }));
-  const waitFor = [...live].flatMap(({ owner, id: waiter }) => {
+  const waitFor = byAge.flatMap(({ owner, id: waiter }) => {
     const key = locks.waitOf(owner)?.key;
     return key === undefined ? [] : locks.blockersOf(owner).map((blocker) => ({ waiter, blocker, key }));
   });

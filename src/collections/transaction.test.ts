@@ -287,6 +287,18 @@ test('an ended transaction takes no lock and no snapshot, whatever it was in the
   assert.equal(s.state.inspect().locks.length, 0);
 });
 
+test('transactions are shown from the oldest to the youngest, whichever have ended between', async () => {
+  await using s = await scene();
+  for (const number of [1, 2, 3, 4, 5]) await s.S(number, `own ${number}`);
+  const ids = [2, 4, 5].map((number) => s.t(number).id);
+  await s.end(1);
+  await s.abort(3);
+  assert.deepEqual(
+    s.state.inspect().transactions.map(({ id }) => id),
+    ids,
+  );
+});
+
 test('options that cannot be are refused', async () => {
   await using s = await scene();
   assert.throws(() => s.state.begin({ timeoutMs: -5 }), ArgumentError);
