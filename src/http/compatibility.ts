@@ -98,7 +98,9 @@ function cellsOf(operation: Operation<never>): string[] {
       .map(([header, value]) => `\`${value === undefined ? header : `${header}: ${value}`}\``)
       .join(', '),
     since,
-    accountSas === undefined ? 'never' : `${accountSas.type}: ${lettersOf(accountSas)}`,
+    accountSas === undefined
+      ? 'never'
+      : `${accountSas.types?.join(' or ') ?? 'any'}: ${lettersOf(accountSas)}`,
     serviceSas === undefined ? 'never' : lettersOf(serviceSas),
     [...conditions].map((letter) => conditionNames[letter]).join(', '),
     lease,

@@ -99,7 +99,7 @@ test('a row is taken apart', () => {
     extra: [['x', undefined]],
     telling: [['if-match', '*']],
     since: '2011-08-18',
-    accountSas: { type: 'o', need: 'all', letters: 'au' },
+    accountSas: { types: ['o'], need: 'all', letters: 'au' },
     serviceSas: undefined,
     roles: ['a/read', 'b/read'],
     anonymous: undefined,
@@ -112,7 +112,7 @@ test('a row is taken apart', () => {
 
 test('any and never', () => {
   const operation = takeApart<null>(['X', 'GET /', '', '', ['any', 'any', 'never'], none, 'both', handler]);
-  assert.deepEqual(operation.accountSas, { type: 'any', need: 'none', letters: '' });
+  assert.deepEqual(operation.accountSas, { types: undefined, need: 'none', letters: '' });
   assert.deepEqual(operation.serviceSas, { need: 'none', letters: '' });
   assert.deepEqual(operation.roles, []);
 });

@@ -139,10 +139,11 @@ function pairs(text: string, between: string, inside: string): (readonly [string
 
 function accountLetters(name: string, text: string): AccountLetters | undefined {
   if (text === 'never') return undefined;
-  if (text === 'any') return { type: 'any', need: 'none', letters: '' };
-  assert(/^[sco]:/.test(text), `'${name}' has account SAS '${text}'`);
-  const right = letters(name, text.slice(2));
-  return right && { type: text[0] as ResourceType, ...right };
+  if (text === 'any') return { types: undefined, need: 'none', letters: '' };
+  const [, types, rest = ''] = /^([sco]+):(.*)$/.exec(text) ?? [];
+  assert(types !== undefined, `'${name}' has account SAS '${text}'`);
+  const right = letters(name, rest);
+  return right && { types: [...types] as ResourceType[], ...right };
 }
 
 function letters(name: string, text: string): Letters | undefined {

@@ -79,7 +79,8 @@ export interface Letters {
 }
 
 export interface AccountLetters extends Letters {
-  readonly type: ResourceType | 'any';
+  /** One of these; nothing: whichever it is for. */
+  readonly types: readonly ResourceType[] | undefined;
 }
 
 type Pair = readonly [name: string, value: string | undefined];

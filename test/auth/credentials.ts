@@ -151,7 +151,7 @@ function* accountSasCases(target: Target): Generator<Case> {
     };
   for (const srt of ['s', 'c', 'o']) {
     const expected =
-      need !== '-' && type !== 'any' && type !== srt ? 'AuthorizationResourceTypeMismatch' : good;
+      need !== '-' && type !== 'any' && !type.includes(srt) ? 'AuthorizationResourceTypeMismatch' : good;
     yield { what: `an account SAS for ${srt}`, query: accountSas(target, { srt }), expected };
   }
   const others = 'bqtf'.replace(own, '');

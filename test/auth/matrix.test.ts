@@ -15,7 +15,8 @@ const everything = [...(letters['account'] ?? ''), letters['account'] ?? '', 'au
 
 function expectedOfAccount({ type, account }: Published, types: string, granted: string): string | undefined {
   if (account === '-') return 'AuthorizationFailure';
-  if (type !== 'any' && !types.includes(type)) return 'AuthorizationResourceTypeMismatch';
+  if (type !== 'any' && ![...type].some((one) => types.includes(one)))
+    return 'AuthorizationResourceTypeMismatch';
   return fulfils(granted, account) ? undefined : 'AuthorizationPermissionMismatch';
 }
 

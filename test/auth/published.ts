@@ -1,7 +1,7 @@
 // Who may do what, as the reference has it, written down beside the operation tables so that each can be held against
 // the other. Operations that are not built yet have their row already.
 //
-//   type       what an account SAS must be for: (s)ervice, (c)ontainer, (o)bject; `any`; `-` never by an account SAS
+//   type       what an account SAS must be for: (s)ervice, (c)ontainer, (o)bject, `co` either of two; `any`; `-` never by an account SAS
 //   account    letters of an account SAS: `cw` is c or w, `a+u` is a and u, `any` is whatever it has, `-` is never
 //   service    letters of a service SAS, likewise
 //   role       the least role of a bearer token; `-` never
@@ -144,8 +144,8 @@ const file = `
   Set Directory Properties       o      w         w         contributor   -
   Delete Directory               o      d         d         contributor   -
   Rename Directory               o      cw        cw        contributor   -
-  List Handles                   o      r         r         reader        -
-  Force Close Handles            o      w         w         contributor   -
+  List Handles                   co     r         r         reader        -
+  Force Close Handles            co     w         w         contributor   -
   Copy File                      o      cw        cw        contributor   -
   Create File                    o      cw        cw        contributor   -
   Get File                       o      r         r         reader        -

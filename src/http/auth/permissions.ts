@@ -37,7 +37,8 @@ export function refusalOf(identity: Identity, access: Access): ErrorCode | undef
 
 function refusalOfAccountSas(identity: SasIdentity, { accountSas }: Access): ErrorCode | undefined {
   if (accountSas === undefined) return 'AuthorizationFailure';
-  if (accountSas.type !== 'any' && !identity.resourceTypes?.includes(accountSas.type)) {
+  const { types } = accountSas;
+  if (types !== undefined && !types.some((type) => identity.resourceTypes?.includes(type))) {
     return 'AuthorizationResourceTypeMismatch';
   }
   return fulfils(identity.permissions, accountSas) ? undefined : 'AuthorizationPermissionMismatch';

@@ -105,12 +105,12 @@ export const fileOperations: readonly Row<FileService>[] = [
   ['Delete Directory',             'DELETE /{share}/{path}?restype=directory',            '',                 '',           ['o:d',   'd',     remove],              never,    'primary', deleteDirectory],
   ['Rename Directory',             'PUT /{share}/{path}?restype=directory&comp=rename',   '',                 '2021-04-10', ['o:cw',  'cw',    write],               never,    'primary', renameDirectory],
 
-  ['List Handles',                 'GET /{share}?comp=listhandles',                       '',                 '2018-11-09', ['o:r',   'r',     read],                never,    'both',    listHandles],
-  ['List Handles',                 'GET /{share}/{path}?comp=listhandles',                '',                 '2018-11-09', ['o:r',   'r',     read],                never,    'both',    listHandles],
-  ['List Handles',                 'GET /{share}/{path}?restype=directory&comp=listhandles', '',              '2018-11-09', ['o:r',   'r',     read],                never,    'both',    listHandles],
-  ['Force Close Handles',          'PUT /{share}?comp=forceclosehandles',                 '',                 '2018-11-09', ['o:w',   'w',     write],               never,    'primary', forceCloseHandles],
-  ['Force Close Handles',          'PUT /{share}/{path}?comp=forceclosehandles',          '',                 '2018-11-09', ['o:w',   'w',     write],               never,    'primary', forceCloseHandles],
-  ['Force Close Handles',          'PUT /{share}/{path}?restype=directory&comp=forceclosehandles', '',        '2018-11-09', ['o:w',   'w',     write],               never,    'primary', forceCloseHandles],
+  ['List Handles',                 'GET /{share}?comp=listhandles',                       '',                 '2018-11-09', ['co:r',  'r',     read],                never,    'both',    listHandles],
+  ['List Handles',                 'GET /{share}/{path}?comp=listhandles',                '',                 '2018-11-09', ['co:r',  'r',     read],                never,    'both',    listHandles],
+  ['List Handles',                 'GET /{share}/{path}?restype=directory&comp=listhandles', '',              '2018-11-09', ['co:r',  'r',     read],                never,    'both',    listHandles],
+  ['Force Close Handles',          'PUT /{share}?comp=forceclosehandles',                 '',                 '2018-11-09', ['co:w',  'w',     write],               never,    'primary', forceCloseHandles],
+  ['Force Close Handles',          'PUT /{share}/{path}?comp=forceclosehandles',          '',                 '2018-11-09', ['co:w',  'w',     write],               never,    'primary', forceCloseHandles],
+  ['Force Close Handles',          'PUT /{share}/{path}?restype=directory&comp=forceclosehandles', '',        '2018-11-09', ['co:w',  'w',     write],               never,    'primary', forceCloseHandles],
 
   ['Copy File',                    'PUT /{share}/{path}',                                 'x-ms-copy-source', '',           ['o:cw',  'cw',    write],               required, 'primary', copyFile],
   ['Create File',                  'PUT /{share}/{path}',                                 '',                 '',           ['o:cw',  'cw',    write],               required, 'primary', createFile],
