@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { breakingOff, endedInTime, foreignServer, slow, until } from '../support/foreign.js';
 import { gives, refuses } from '../support/server.js';
 import { sideBySide } from '../support/side-by-side.js';
 import { SmbClient } from '../support/smb-client.js';
@@ -39,6 +40,34 @@ test('an SMB client is told of changes over REST if its account wants it', async
   assert.deepEqual(await told(gives(file.setProperties({ 'x-ms-file-attributes': 'Hidden' }), 200)), [
     '3 a.txt',
   ]);
+  await root.close();
+});
+
+test('it is told when a copy from another server ends: done, aborted, failed', async (t) => {
+  const state = { settings: { notifySmbOnRest: true }, copySources: 'any' } as const;
+  const { server, share, smb } = await sideBySide(t, state);
+  const client = await connectSmb(smb.port);
+  const root = await openSmb(client, '');
+  const next = async () => assert.equal(await root.watch(), 'PENDING');
+  const source = slow();
+  const foreign = await foreignServer(t, source.answer);
+  const begin = async (name: string, url: string) => {
+    await next();
+    const begun = await gives(share.file(name).copyFrom(url), 202);
+    assert.deepEqual(await root.changed(), [`1 ${name}`]);
+    await next();
+    return begun.headers.get('x-ms-copy-id');
+  };
+  await begin('done', foreign.url);
+  await until(() => foreign.requests.length === 2);
+  source.letGo();
+  assert.deepEqual(await root.changed(), ['3 done']);
+  const id = await begin('aborted', foreign.url);
+  await gives(share.file('aborted').put(`comp=copy&copyid=${id}`, { 'x-ms-copy-action': 'abort' }), 204);
+  assert.deepEqual(await root.changed(), ['3 aborted']);
+  await begin('failed', (await foreignServer(t, breakingOff())).url);
+  assert.equal(await endedInTime(share.file('failed'), server), 'failed');
+  assert.deepEqual(await root.changed(), ['3 failed']);
   await root.close();
 });
 

@@ -62,12 +62,11 @@ export type ChangeListener = (share: Target['share'], changes: readonly Change[]
 
 /** Has SMB clients told once the change is on disk. */
 export function tellChanges(
-  service: FileService,
+  { listeners, accounts }: Pick<FileService, 'listeners' | 'accounts'>,
   tx: Transaction,
-  { share }: Target,
+  { share }: Pick<Target, 'share'>,
   changesOf: () => readonly Change[],
 ): void {
-  const { listeners, accounts } = service;
   if (listeners.size === 0 || !accounts.get(share[0])?.settings.notifySmbOnRest) return;
   tx.onEnd({
     durable: () => {

@@ -10,6 +10,7 @@ import { StorageError } from '../common/errors.js';
 import type { Metadata } from '../common/metadata.js';
 import type { CopyTargets } from '../common/pending-copies.js';
 import { pendingCopy, type ToldSource } from '../common/sources.js';
+import { contentChanges, modified, namedAs, tellChanges } from './changes.js';
 import { resizeBytes, writeBytes } from './content.js';
 import { type CopyRequest, wishesOf } from './copy-request.js';
 import { ticksOf } from './file-system.js';
@@ -101,10 +102,15 @@ export function abortCopy(
     await store.copies.delete(tx, [share.id, entry.id]);
     const aborted = { ...copy, status: 'aborted', completed: tx.now, description: undefined } as const;
     await leaveEmpty(store, tx, share, { ...entry, file: { ...entry.file, lease } }, entry, aborted);
+    tellEnd(service, tx, { target, entry });
   });
 }
 
-export function copyTargets(store: FileStore): CopyTargets<CopyKey, PendingFileCopy> {
+/** The service, as far as a copy in the background needs it. */
+type Receiving = Pick<FileService, 'store' | 'accounts' | 'listeners'>;
+
+export function copyTargets(service: Receiving): CopyTargets<CopyKey, PendingFileCopy> {
+  const { store } = service;
   return {
     all: () =>
       store.run(async (tx) => {
@@ -122,7 +128,7 @@ export function copyTargets(store: FileStore): CopyTargets<CopyKey, PendingFileC
         const file = { ...entry.file, copy: { ...copy, copied, description } };
         await putEntry(store, tx, share, entry, { ...entry, file });
       }),
-    finish: (key, { id }, body) => store.run((tx) => finish(store, tx, key, id, body)),
+    finish: (key, { id }, body) => store.run((tx) => finish(service, tx, key, id, body)),
     fail: (key, { id }, description) =>
       store.run(async (tx) => {
         const found = await findPending(store, tx, key, id);
@@ -131,11 +137,13 @@ export function copyTargets(store: FileStore): CopyTargets<CopyKey, PendingFileC
         await store.copies.delete(tx, key);
         const failed = { ...copy, status: 'failed', completed: tx.now, description } as const;
         await leaveEmpty(store, tx, share, entry, entry, failed);
+        tellEnd(service, tx, found);
       }),
   };
 }
 
 interface Pending {
+  readonly target: Pick<Target, 'share'>;
   readonly share: LiveShare;
   readonly entry: FileEntry;
   readonly copy: CopyState;
@@ -158,16 +166,26 @@ async function findPending(
     await store.copies.delete(tx, key);
     return undefined;
   }
-  return { share, entry: { ...entry, file }, copy: file.copy };
+  return { target: row, share, entry: { ...entry, file }, copy: file.copy };
+}
+
+/** What a copy wrote is there, or gone, when it ends. */
+function tellEnd(
+  service: Receiving,
+  tx: Transaction,
+  { target, entry }: Pick<Pending, 'target' | 'entry'>,
+): void {
+  tellChanges(service, tx, target, () => [modified(namedAs(entry), contentChanges)]);
 }
 
 async function finish(
-  store: FileStore,
+  service: Receiving,
   tx: Transaction,
   key: CopyKey,
   id: string,
   body: Body,
 ): Promise<void> {
+  const { store } = service;
   const found = await findPending(store, tx, key, id);
   if (found === undefined) return;
   const { share, entry, copy } = found;
@@ -183,6 +201,7 @@ async function finish(
   const file = await writeBytes(store, tx, share, empty, 0, body);
   await useSpace(store, tx, share, file.length - entry.file.length);
   await putEntry(store, tx, share, entry, { ...entry, file, stamp: tx.stamp(entry.stamp) });
+  tellEnd(service, tx, found);
 }
 
 async function leaveEmpty(

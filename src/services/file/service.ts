@@ -42,17 +42,20 @@ export async function openFileService(ground: Ground): Promise<FileService> {
       });
   };
   const timer = setInterval(sweep, sweepMs).unref();
-  const pending = new PendingCopies(copyTargets(store), ground.fetchSource, ground.report);
+  const { accounts } = ground;
+  const listeners = new Set<ChangeListener>();
+  const targets = copyTargets({ store, accounts, listeners });
+  const pending = new PendingCopies(targets, ground.fetchSource, ground.report);
   ground.garbage.also(async () => pending.wake());
   await pending.resume();
   return {
     store,
-    accounts: ground.accounts,
+    accounts,
     opens: new Opens(schedule),
     volumes: new ShareVolumes(store),
     pending,
     fetchSource: ground.fetchSource,
-    listeners: new Set(),
+    listeners,
     close: async () => {
       clearInterval(timer);
       await pending.close();
