@@ -127,3 +127,15 @@ test('a store in memory has bytes of its own, and gives out others', async () =>
   assert.equal(textOf(store.get(bytes('key'), undefined)), 'value');
   await store.close();
 });
+
+test('what is known is renewed by a group of more keys than are known', async () => {
+  const { engine, asked } = await counted();
+  await write(engine, 'a', 'old');
+  await engine.get(bytes('a'));
+  asked();
+  const writes = ['a', 'b', 'c', 'd'].map((key) => ({ key: bytes(key), value: bytes('new') }));
+  await (await engine.commit({ writes })).durable;
+  assert.equal(textOf((await engine.get(bytes('a'))).value), 'new');
+  assert.equal(asked(), 0);
+  await engine.close();
+});

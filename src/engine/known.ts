@@ -44,6 +44,14 @@ export class KnownRecords {
     else this.#add(name, { value: ownCopy(value), version, seen: 0 });
   }
 
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  names(): string[] {
+    return [...this.#young.keys(), ...this.#old.keys()];
+  }
+
   clear(): void {
     this.#young = new Map();
     this.#old = new Map();

@@ -134,3 +134,31 @@ test('in memory every group lets timers and sockets through, however many commit
   assert.ok(turns >= 200, `${turns} turns for 200 groups`);
   await engine.close();
 });
+
+const many = Array.from({ length: 20_000 }, (_, at) => ({ key: bytes(`key ${at}`), value: bytes('v') }));
+
+test('a commit of many keys is written in turns, and others are served in between', async () => {
+  await using engine = await openEngine({ memory: true });
+  const { durable } = await engine.commit({ writes: many });
+  let isDone = false;
+  const done = durable.then(() => {
+    isDone = true;
+  });
+  let turns = 0;
+  for (; !isDone; turns++) await new Promise(setImmediate);
+  await done;
+  assert.ok(turns >= 10, `${turns} turns`);
+});
+
+test('a commit of many keys is all there after a restart', async (t) => {
+  const location = folder(t);
+  const engine = await openEngine({ location });
+  await (await engine.commit({ writes: many })).durable;
+  await (await engine.commit({ writes: many.slice(1).map(({ key }) => ({ key, value: undefined })) }))
+    .durable;
+  await (await engine.commit({ writes: many.slice(10_000) })).durable;
+  await engine.close();
+  await using again = await openEngine({ location });
+  const { rows } = await again.range(bytes('key '), undefined, { limit: 30_000 });
+  assert.equal(rows.length, 10_001);
+});

@@ -8,6 +8,7 @@
 // A version is never drawn twice: a start begins `maxAhead` above the last one stored, no more than that many
 // are drawn ahead of the disk, and the new beginning is on disk before the first is drawn.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SystemClock } from '../base/clock.js';
 import { type Files, realFiles } from '../base/files.js';
 import { Stamps } from '../base/stamps.js';
@@ -42,7 +43,7 @@ import { maxAhead, Ordering, readOnly } from './ordering.js';
 import { encodeRecord } from './record.js';
 import { LevelSnapshot } from './snapshot.js';
 import { Space } from './space.js';
-import type { Operation } from './store.js';
+import { inEachTurn, type Operation } from './store.js';
 import { LevelPage } from './watches.js';
 
 export interface EngineOptions {
@@ -179,16 +180,17 @@ class LevelEngine implements Engine, GroupWriter {
 
   // ---- to disk
 
-  write(group: Group): Promise<void> {
+  async write(group: Group): Promise<void> {
     this.#newest.active = false;
     this.#space.note(group.bytes);
     const operations: Operation[] = [];
     for (const { key, value, version } of group.entries()) {
-      operations.push(
+      const added = operations.push(
         value === undefined
           ? { type: 'del', key }
           : { type: 'put', key, value: encodeRecord(key, value, version) },
       );
+      if (added % inEachTurn === 0) await nextTurn();
     }
     operations.push(...this.#changeLog.operations(group.lastVersion, group.entries()));
     operations.push(marksOperation(this.#marks(group.lastVersion)));

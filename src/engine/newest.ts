@@ -74,7 +74,14 @@ export class Newest {
 
   /** The group is in the store, and about to leave the overlay. */
   stored(group: Group): void {
-    for (const [name, { value, version }] of group.named()) this.#known.renew(name, value, version);
+    if (group.size <= this.#known.size) {
+      for (const [name, { value, version }] of group.named()) this.#known.renew(name, value, version);
+      return;
+    }
+    for (const name of this.#known.names()) {
+      const entry = group.newest(name);
+      if (entry !== undefined) this.#known.renew(name, entry.value, entry.version);
+    }
   }
 
   /** Something was lost, or has turned up. */

@@ -1,5 +1,6 @@
 // What lies below the overlay: LevelDB on disk or in memory, as little of it as the engine needs.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { ownCopy } from '../base/bytes.js';
 import type { Key } from './engine.js';
@@ -59,24 +60,32 @@ export async function openLevelStore(location: string): Promise<Store> {
     },
     snapshot: () => snapshotOf(level),
     cursor: ({ snapshot, ...range }) => level.iterator({ ...range, ...snapshot?.options }),
-    write(operations) {
-      if (bytesOf(operations) > chainedBytes) return level.batch(operations, synced);
+    async write(operations) {
+      if (bytesOf(operations) > mostChained(operations.length)) return level.batch(operations, synced);
       const batch = level.batch();
+      let added = 0;
       for (const operation of operations) {
         if (operation.type === 'put') batch.put(operation.key, operation.value);
         else batch.del(operation.key);
+        if (++added % inEachTurn === 0) await nextTurn();
       }
-      return batch.write({ sync: true });
+      await batch.write({ sync: true });
     },
     close: () => level.close(),
   };
 }
 
+/** So much of a long batch is made at once: all who ask are looked at in between. */
+export const inEachTurn = 2000;
+
 /**
  * Up to this size a chained batch: 1 microsecond for each operation where an array takes 9. It gives back its
- * memory only when the garbage collector comes to it, which does not know how large it is; so not beyond.
+ * memory only when the garbage collector comes to it, which does not know how large it is; so not beyond, unless it
+ * has many operations, which leave as much behind that the collector knows of.
  */
-const chainedBytes = 256 * 1024;
+function mostChained(operations: number): number {
+  return Math.max(256 * 1024, operations * 512);
+}
 
 function bytesOf(operations: readonly Operation[]): number {
   let bytes = 0;

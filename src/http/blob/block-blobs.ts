@@ -2,6 +2,7 @@
 
 import { crc64, crc64Bytes } from '../../base/crc64.js';
 import * as blockBlobs from '../../services/blob/block-blobs.js';
+import { turnAfter } from '../../services/blob/block-lists.js';
 import { lookFirst } from '../../services/blob/first-look.js';
 import type { BlobService } from '../../services/blob/service.js';
 import { invalidHeader, invalidParameter, invalidXml, StorageError } from '../../services/common/errors.js';
@@ -135,17 +136,18 @@ export const getBlockList: Handler<BlobService> = async (call, { store }, identi
   const list = await blockBlobs.getBlockList(store, containerKey(call), blobAddress(call), wanted, guards);
   const document = parent(
     'BlockList',
-    (wanted.committed ? blockElements('CommittedBlocks', list.committed) : '') +
-      (wanted.uncommitted ? blockElements('UncommittedBlocks', list.uncommitted) : ''),
+    (wanted.committed ? await blockElements('CommittedBlocks', list.committed) : '') +
+      (wanted.uncommitted ? await blockElements('UncommittedBlocks', list.uncommitted) : ''),
   );
   const headers = list.blob === undefined ? [] : stampHeaders(list.blob.stamp);
   if (list.blob !== undefined) headers.push('x-ms-blob-content-length', String(list.blob.length));
   return xmlAnswer(200, document, headers);
 };
 
-function blockElements(name: string, blocks: readonly blockBlobs.NamedBlock[]): string {
-  const rows = blocks.map(({ id, length }) =>
-    parent('Block', element('Name', id) + element('Size', String(length))),
-  );
+async function blockElements(name: string, blocks: readonly blockBlobs.NamedBlock[]): Promise<string> {
+  const rows: string[] = [];
+  for (const { id, length } of blocks) {
+    await turnAfter(rows.push(parent('Block', element('Name', id) + element('Size', String(length)))));
+  }
   return parent(name, rows.join(''));
 }

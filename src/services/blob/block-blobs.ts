@@ -12,7 +12,7 @@ import type { Lease } from '../common/lease.js';
 import type { BlobAddress } from './address.js';
 import { findBlob } from './address.js';
 import { makeBlob, type NewBlob } from './blobs.js';
-import { type Block, blocksOf, contentOfBlocks, namesOf, turnAfter } from './block-lists.js';
+import { type Block, blocksOf, contentOfBlocks, namesOf, turnAfter, turnBefore } from './block-lists.js';
 import { noteDue } from './due.js';
 import { checkKey } from './encryption.js';
 import { lockBlob, withExpiry } from './expiry.js';
@@ -133,6 +133,7 @@ export function putBlockList(
   guards: CreateGuards,
 ): Promise<BlobRecord> {
   return store.run(async (tx) => {
+    await turnBefore(choices.length);
     const place = await findPlace(store, tx, container, name);
     const found = await lockBlob(store, tx, place);
     const lease = admitCreate(found, guards, tx.now);
@@ -247,7 +248,7 @@ function checkRead(blob: BlobRecord | undefined, conditions: Conditions): void {
 async function uploaded(store: BlobStore, tx: Transaction, upload: Upload): Promise<NamedBlock[]> {
   const blocks: NamedBlock[] = [];
   for await (const [[, id], piece] of store.blocks.entries(tx, { prefix: [upload.id], newest: true })) {
-    blocks.push({ id, length: unpackPiece(piece).length });
+    await turnAfter(blocks.push({ id, length: unpackPiece(piece).length }));
   }
   return blocks;
 }

@@ -32,6 +32,11 @@ export function turnAfter(blocks: number): Promise<void> | undefined {
   return blocks > 0 && blocks % namesAtOnce === 0 ? turns.take() : undefined;
 }
 
+/** Before a list of so many is begun: what was done at once to read it is one turn. */
+export function turnBefore(blocks: number): Promise<void> | undefined {
+  return blocks > namesAtOnce ? turns.take() : undefined;
+}
+
 /** A content made of these blocks, which are its own now. */
 export async function contentOfBlocks(
   store: BlobStore,
@@ -58,7 +63,9 @@ export async function namesOf(
 ): Promise<NamedBlock[]> {
   if (content.kind !== 'map') return [];
   const blocks: NamedBlock[] = [];
-  for await (const [, names] of store.blockNames.entries(tx, { prefix: [content.map], newest: true })) {
+  const range = { prefix: [content.map], newest: true, pageSize: 16 };
+  for await (const [, names] of store.blockNames.entries(tx, range)) {
+    await turnAfter(blocks.length);
     for (let at = 0; at < names.length; at += 2) {
       blocks.push({ id: names[at] as string, length: names[at + 1] as number });
     }
@@ -77,10 +84,11 @@ export async function blocksOf(
   const names = await namesOf(store, tx, blob);
   const slices = await store.slices.touched(tx, blob.content.map, { start: 0, end: blob.length });
   assert(slices.length === names.length, 'a list has a name for each slice of its map');
-  names.forEach((name, index) => {
+  for (const [index, name] of names.entries()) {
+    await turnAfter(index);
     const source = slices[index]?.source;
     if (source !== undefined && !blocks.has(name.id)) blocks.set(name.id, { ...name, source });
-  });
+  }
   return blocks;
 }
 
