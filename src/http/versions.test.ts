@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rows } from '../base/cells.suite.js';
-import { knownVersions, negotiateVersion, newestVersion, servedVersion } from './versions.js';
+import { knownVersions } from '../services/common/versions.js';
+import { negotiateVersion, newestVersion, servedVersion } from './versions.js';
 
 test('the known versions rise, and the last is the newest', () => {
   assert.deepEqual([...knownVersions].sort(), knownVersions);

@@ -12,7 +12,7 @@ import { SasVerifier, type VerifiedSas } from '#src/http/auth/sas.js';
 import type { Identity } from '#src/http/auth/types.js';
 import { issueUserDelegationKey } from '#src/http/auth/user-delegation-key.js';
 import type { ServiceName } from '#src/http/call.js';
-import { knownVersions } from '#src/http/versions.js';
+import { knownVersions } from '#src/services/common/versions.js';
 
 const secret = key.toString('base64');
 const startsOn = new Date(now - 60_000);

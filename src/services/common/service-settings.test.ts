@@ -77,6 +77,7 @@ const allowed: [string, Partial<ServiceSettings>][] = [
   ['metrics with their calls', { hourMetrics: { ...enabled, retentionDays: 5 } }],
   ['metrics without their calls', { minuteMetrics: { ...enabled, includeApis: false } }],
   ['a version', { defaultServiceVersion: '2019-12-12' }],
+  ['the first version', { defaultServiceVersion: '2008-10-27' }],
   ['a web site', { staticWebsite: { ...staticWebsite, enabled: true, indexDocument: 'index.html' } }],
   ['a web site of one page', { staticWebsite: { ...staticWebsite, defaultIndexDocumentPath: 'a/b.html' } }],
   [
@@ -104,6 +105,8 @@ const refused: [string, object, Partial<ServiceSettings>][] = [
   ['metrics that leave calls open', document, { hourMetrics: { ...enabled, includeApis: undefined } }],
   ['calls of no metrics', document, { hourMetrics: { ...hourMetrics, includeApis: true } }],
   ['a version that is none', nodeValue, { defaultServiceVersion: 'newest' }],
+  ['a date that is no version', nodeValue, { defaultServiceVersion: '2019-12-13' }],
+  ['a version to come', nodeValue, { defaultServiceVersion: '2099-01-01' }],
   ['an index in a folder', nodeValue, { staticWebsite: { ...staticWebsite, indexDocument: 'a/b' } }],
   [
     'an error page of 1025 characters',

@@ -15,6 +15,7 @@
 
 import { type CorsRule, checkCors } from './cors-rules.js';
 import { invalidXml, invalidXmlValue, StorageError } from './errors.js';
+import { knownVersions } from './versions.js';
 
 /** Days that something is kept, 1 to 365; nothing: it is not. */
 export type RetentionDays = number | undefined;
@@ -146,7 +147,7 @@ const checks = {
     if (staticWebsite) checkWebsite(staticWebsite);
   },
   defaultServiceVersion({ defaultServiceVersion: version }) {
-    if (version !== undefined && !/^\d{4}-\d\d-\d\d$/.test(version)) {
+    if (version !== undefined && !knownVersions.includes(version)) {
       throw invalidXmlValue('DefaultServiceVersion', version);
     }
   },
