@@ -1,5 +1,6 @@
 // What operations on files need of a call: the store, the lock table, and how to wait for another client.
 
+import { type Identity, keyHolder } from '../services/file/acl-rules.js';
 import type { FileContext } from '../services/file/attempts.js';
 import { modified } from '../services/file/changes.js';
 import type { Volume } from '../services/file/file-system.js';
@@ -9,7 +10,12 @@ import type { FileOpen } from './open.js';
 
 export function fileContext(call: Call, volume: Volume): FileContext {
   const wait = (changed: Promise<void>) => call.wait(cancellable(changed));
-  return { volume, opens: call.connection.server.opens, wait };
+  return { volume, opens: call.connection.server.opens, judged: judgedOf(call), wait };
+}
+
+/** Whose permissions count, if any do: whoever has logged on has a key of the account. */
+export function judgedOf(call: Call): Identity | undefined {
+  return call.connection.server.settings.aclMode === 'enforce' ? keyHolder : undefined;
 }
 
 /** Tells those who watch its directory that a file was changed. */

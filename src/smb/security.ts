@@ -1,5 +1,5 @@
 // Security descriptors in their self-relative form: a head with four offsets, then owner, group and two
-// lists of rights. They are stored and shown, part by part; what they say is not enforced.
+// lists of rights. They are stored and shown, part by part; what they say is judged elsewhere, if at all.
 
 import { Refused } from './status.js';
 import { constant, struct, u8, u16, u32 } from './wire/struct.js';

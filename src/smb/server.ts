@@ -24,7 +24,12 @@ export interface SmbSettings {
   readonly signingRequired: boolean;
   /** The most bytes in one read or write; 8 MiB at most. */
   readonly maxTransferBytes: number;
+  /** Whether permissions are enforced, or whoever has a key of the account may do everything. */
+  readonly aclMode: AclMode;
 }
+
+export const aclModes = ['superuser', 'enforce'] as const;
+export type AclMode = (typeof aclModes)[number];
 
 export const smbSettings: SmbSettings = {
   dialects: [0x0202, 0x0210, 0x0300, 0x0302, 0x0311],
@@ -32,6 +37,7 @@ export const smbSettings: SmbSettings = {
   encryptionRequired: false,
   signingRequired: true,
   maxTransferBytes: 8 * 1024 * 1024,
+  aclMode: 'superuser',
 };
 
 /** What the server is given. Time and randomness come from outside. */

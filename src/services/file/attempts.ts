@@ -1,6 +1,7 @@
 // An operation that may have to wait for a client to give up what it caches: its transaction ends, it
 // waits, and begins again from the start, because by then everything may be different.
 
+import type { Identity } from './acl-rules.js';
 import type { Volume, VolumeTransaction } from './file-system.js';
 import type { Opens } from './opens.js';
 
@@ -8,6 +9,8 @@ import type { Opens } from './opens.js';
 export interface FileContext {
   readonly volume: Volume;
   readonly opens: Opens;
+  /** Whose rights the descriptors of files are asked for. Nobody: they are not asked, and everything is allowed. */
+  readonly judged?: Identity | undefined;
   /** Waits for a change on a file, or rejects if the wait is cancelled. */
   wait(changed: Promise<void>): Promise<void>;
 }

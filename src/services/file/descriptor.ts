@@ -1,5 +1,6 @@
 // Security descriptors: who owns a file and who may do what. Stored self-relative, as SMB sends them; told in SDDL or
-// as they are. They are kept and told, never enforced: whoever holds the account's key may do everything.
+// as they are. Over REST, and over SMB unless told otherwise, they are kept and told and not enforced: whoever holds the
+// account's key may do everything. What they say where they are enforced is in acl-rules.ts.
 //
 //   head   revision, control, offsets of owner, group, sacl, dacl
 //   acl    revision, size, count; then entries: type, flags, size, mask, sid (or, for objects, guids before it)
@@ -44,7 +45,7 @@ export const aceFlag = { object: 1, container: 2, noPropagate: 4, inheritOnly: 8
 
 export const longestDescriptor = 64 * 1024;
 const headBytes = 20;
-const objectTypes = [5, 6, 7, 8];
+const objectTypes = [5, 6, 7, 8, 11, 12, 15, 16];
 
 type Read<T> = Result<T, 'FileInvalidPermission'>;
 const bad = refuse('FileInvalidPermission');
@@ -161,15 +162,21 @@ const genericRights = [
 ] as const;
 
 /** The rights that generic ones stand for on a file. */
-function mapGeneric(mask: number): number {
+export function mapGeneric(mask: number): number {
   let mapped = mask & 0x0fffffff;
   for (const [generic, rights] of genericRights) if (mask & generic) mapped |= rights;
   return mapped >>> 0;
 }
 
-const system = Buffer.from([1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]);
-const creatorOwner = Buffer.from([1, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0]);
-const creatorGroup = Buffer.from([1, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0]);
+/** `S-1-authority-sub`. */
+export function sidOf(authority: number, sub: number): Buffer {
+  return Buffer.from([1, 1, 0, 0, 0, 0, 0, authority, sub, 0, 0, 0]);
+}
+
+export const system = sidOf(5, 18);
+export const ownerRights = sidOf(3, 4);
+const creatorOwner = sidOf(3, 0);
+const creatorGroup = sidOf(3, 1);
 
 /** What something new in a directory has if nothing is said. */
 export function inheritDescriptor(parent: Descriptor, directory: boolean): Descriptor {

@@ -2,8 +2,10 @@
 // lock table registers the handle.
 
 import { access, allAccess, attribute } from './access.js';
+import { grantAccess } from './acl-rules.js';
 import { type Attempt, attempts, done, type FileContext } from './attempts.js';
 import type { Cache, CacheWish } from './caches.js';
+import { allowedOn, checkAdding, newSecurity } from './enforcement.js';
 import { type FileNode, rootId, type VolumeTransaction } from './file-system.js';
 import type { HandleOwner } from './open-handles.js';
 import { leaseRefusesOpen } from './opens-rules.js';
@@ -46,6 +48,8 @@ export interface OpenFileRequest {
 export interface OpenedFile {
   readonly node: FileNode;
   readonly access: number;
+  /** The most that could have been asked for. */
+  readonly maximal: number;
   readonly action: OpenAction;
   readonly cache: Cache | undefined;
 }
@@ -56,7 +60,7 @@ export async function openFile(context: FileContext, request: OpenFileRequest): 
       await context.opens.withdraw(request.id); // The transaction may be run again.
       const { parent, existing } = await resolve(tx, request.path);
       return existing
-        ? openExisting(context, tx, request, existing)
+        ? openExisting(context, tx, request, existing, parent)
         : createMissing(context, tx, request, parent);
     };
     return await attempts(context, attempt, request.writeThrough ? undefined : ({ node }) => node.id);
@@ -87,6 +91,7 @@ async function openExisting(
   tx: VolumeTransaction,
   request: OpenFileRequest,
   node: FileNode,
+  parent: FileNode,
 ): Promise<Attempt<OpenedFile>> {
   const action = dispositions[request.disposition].exists;
   const pending = context.opens.isDeletePending(context.volume.id, node.id);
@@ -97,13 +102,15 @@ async function openExisting(
   if (pending) throw new FileRefused('DeletePending');
   const denied = attributeRefusal(request, node, overwrites, context.volume.readOnly);
   if (denied) throw new FileRefused(denied);
-  const granted = grantedAccess(request, node.attributes, context.volume.readOnly);
+  const allowed = allowedOn(context.judged, node, parent);
+  const maximal = maximalAccess(allowed, node, context.volume.readOnly);
+  const granted = grantedAccess(request, action, allowed, maximal);
   if (leaseRefusesOpen(node.leased, granted, overwrites)) throw new FileRefused('SharingViolation');
 
   const reserved = await reserve(context, request, node, granted, overwrites ? 'overwrites' : 'opens');
   if ('wait' in reserved) return reserved;
   const opened = overwrites ? await overwrite(tx, request, node, action) : node;
-  return done({ node: opened, access: granted, action, cache: reserved.cache });
+  return done({ node: opened, access: granted, maximal, action, cache: reserved.cache });
 }
 
 function kindRefusal(request: OpenFileRequest, node: FileNode, overwrites: boolean): FileRefusal | undefined {
@@ -133,21 +140,31 @@ function attributeRefusal(
   return node.attributes & attribute.readOnly ? 'CannotDelete' : undefined;
 }
 
-/** The rights of the handle: those asked for, or all that the file allows. */
-export function grantedAccess(
-  request: { access: number; maximum: boolean },
-  attributes: number,
-  snapshot: boolean,
+/** What is done to the file before there is a handle needs rights that the handle need not have. */
+const overwriting = access.writeData | access.writeEa | access.writeAttributes;
+// biome-ignore format: a table
+const actionRights: Readonly<Record<OpenAction, number>> = {
+  opened: 0, created: 0, overwritten: overwriting, superseded: overwriting | access.delete,
+};
+
+/** The rights of the handle: those asked for, or all that can be had. */
+function grantedAccess(
+  request: OpenFileRequest,
+  action: OpenAction,
+  allowed: number,
+  maximal: number,
 ): number {
-  if (!request.maximum) return request.access;
-  return request.access | maximalAccess(attributes, snapshot);
+  const needed = request.access | actionRights[action] | (request.deleteOnClose ? access.delete : 0);
+  const judged = grantAccess({ access: needed, maximum: request.maximum }, allowed);
+  if (!judged.ok) throw new FileRefused(judged.code);
+  return request.maximum ? request.access | maximal : request.access;
 }
 
-/** What the owner of the account may do with a file: all but writing one that is read-only. */
-export function maximalAccess(attributes: number, snapshot: boolean): number {
-  if (snapshot) return allAccess & ~(changing | access.writeOwner);
-  const readOnlyFile = attributes & attribute.readOnly && !(attributes & attribute.directory);
-  return readOnlyFile ? allAccess & ~writing : allAccess;
+/** Of what the permissions of a file allow: all but writing one that is read-only. */
+export function maximalAccess(allowed: number, node: FileNode, snapshot: boolean): number {
+  if (snapshot) return allowed & ~(changing | access.writeOwner);
+  const readOnlyFile = !node.directory && (node.attributes & attribute.readOnly) !== 0;
+  return readOnlyFile ? allowed & ~writing : allowed;
 }
 
 async function reserve(
@@ -198,6 +215,7 @@ async function createMissing(
   if (request.deleteOnClose && request.attributes & attribute.readOnly) throw new FileRefused('CannotDelete');
 
   const directory = request.kind === 'directory';
+  checkAdding(context.judged, parent, directory);
   const attributes = newAttributes(request.attributes, directory);
   const name = request.path.at(-1) ?? '';
   const node = await tx.create({
@@ -205,13 +223,14 @@ async function createMissing(
     name,
     directory,
     attributes,
-    security: request.security,
+    security: newSecurity(context.judged, parent, request.security, directory),
   });
-  // Who creates a file may write it through this handle, read-only or not.
-  const granted = grantedAccess(request, 0, false);
+  // Who creates a file may do everything with it through this handle, read-only or not.
+  const granted = request.maximum ? allAccess : request.access;
   const reserved = await reserve(context, request, node, granted, 'creates');
   if ('wait' in reserved) return reserved;
-  return done({ node, access: granted, action, cache: reserved.cache });
+  const maximal = maximalAccess(allowedOn(context.judged, node, parent), node, false);
+  return done({ node, access: granted, maximal, action, cache: reserved.cache });
 }
 
 const settable = 0x00003127;

@@ -8,7 +8,7 @@ export const fileRefusals = {
   IsADirectory: 'A file was asked for and this is a directory.',
   NotADirectory: 'A directory was asked for and this is a file.',
   DirectoryNotEmpty: 'The directory is not empty.',
-  AccessDenied: 'The handle or the attributes of the file do not allow this.',
+  AccessDenied: 'The handle, the attributes or the permissions of the file do not allow this.',
   CannotDelete: 'The file is read-only and cannot be deleted.',
   SharingViolation: 'Another open of the file does not share this access.',
   DeletePending: 'The file is marked for deletion and waits for its last handle to close.',

@@ -2,6 +2,7 @@
 
 import { access, attribute, share } from './access.js';
 import { type Attempt, attempts, done, type FileContext } from './attempts.js';
+import { allowedOn, checkAdding } from './enforcement.js';
 import { type FileNode, rootId, type VolumeTransaction } from './file-system.js';
 import { resolve } from './open-file.js';
 import type { OpenHandle } from './open-handles.js';
@@ -31,8 +32,9 @@ export function renameFile(
     checkSource(context, handle);
     await checkNotOpenBelow(context, tx, node);
     await checkNotBelow(tx, parent, node);
+    checkAdding(context.judged, parent, node.directory);
     checkParent(context, parent);
-    if (replaced) checkReplaced(context, replaced, target.replace);
+    if (replaced) checkReplaced(context, replaced, parent, target.replace);
 
     const [wait] = await context.opens.break(context.volume.id, node.id, 'renameOrDelete', handle.id);
     if (wait) return { wait };
@@ -80,8 +82,14 @@ function checkParent({ volume, opens }: FileContext, parent: FileNode): void {
   if (conflicts) throw new FileRefused('SharingViolation');
 }
 
-function checkReplaced({ volume, opens }: FileContext, replaced: FileNode, replace: boolean): void {
+function checkReplaced(
+  { volume, opens, judged }: FileContext,
+  replaced: FileNode,
+  parent: FileNode,
+  replace: boolean,
+): void {
   if (!replace) throw new FileRefused('NameCollision');
+  if (!(allowedOn(judged, replaced, parent) & access.delete)) throw new FileRefused('AccessDenied');
   const open = opens.handles(volume.id, replaced.id).length > 0;
   if (replaced.directory || open || replaced.attributes & attribute.readOnly || replaced.leased) {
     throw new FileRefused('AccessDenied');

@@ -1,8 +1,8 @@
 // The answer to CREATE, also where a handle is given back that was open before.
 
 import type { Cache } from '../../services/file/caches.js';
-import type { FileNode, Volume } from '../../services/file/file-system.js';
-import { maximalAccess, type OpenAction } from '../../services/file/open-file.js';
+import type { FileNode } from '../../services/file/file-system.js';
+import type { OpenAction } from '../../services/file/open-file.js';
 import type { Call, Reply } from '../call.js';
 import { type FileOpen, fileIdBytes } from '../open.js';
 import {
@@ -22,6 +22,8 @@ const actions: Record<OpenAction, number> = { superseded: 0, opened: 1, created:
 export interface Created {
   readonly open: FileOpen;
   readonly node: FileNode;
+  /** The most that could have been asked for. */
+  readonly maximal: number;
   readonly action: OpenAction;
   readonly cache: Cache | undefined;
   /** Answers to contexts beside those that every open can have. */
@@ -35,7 +37,7 @@ export function createReply(call: Call, asked: Contexts, created: Created): Repl
   call.chain.fileId = fileId;
   call.chain.createFailure = undefined;
   const cache = cacheReply(created.cache, asked.get('RqLs'));
-  const answers = [...cache.contexts, ...answerContexts(asked, node, open.volume), ...created.contexts];
+  const answers = [...cache.contexts, ...answerContexts(asked, created), ...created.contexts];
   return {
     body: createResponse.make({
       ...createFields(node),
@@ -58,14 +60,11 @@ export function createFields(node: FileNode): {
   return { created, accessed, written, changed, length, allocated: allocationSize(node), attributes };
 }
 
-function answerContexts(asked: Contexts, node: FileNode, volume: Volume): [string, Buffer][] {
+function answerContexts(asked: Contexts, { node, open, maximal }: Created): [string, Buffer][] {
   const answers: [string, Buffer][] = [];
-  if (asked.has('MxAc')) {
-    const access = maximalAccess(node.attributes, volume.readOnly);
-    answers.push(['MxAc', maximalAccessReply.make({ status: 0, access })]);
-  }
+  if (asked.has('MxAc')) answers.push(['MxAc', maximalAccessReply.make({ status: 0, access: maximal })]);
   if (asked.has('QFid')) {
-    answers.push(['QFid', diskIdReply.make({ fileId: wireId(node.id), volumeId: volume.created })]);
+    answers.push(['QFid', diskIdReply.make({ fileId: wireId(node.id), volumeId: open.volume.created })]);
   }
   return answers;
 }

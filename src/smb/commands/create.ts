@@ -2,6 +2,7 @@
 
 import { allAccess, attribute } from '../../services/file/access.js';
 import { action, type Change, change, modified, nameChange } from '../../services/file/changes.js';
+import { mapGeneric } from '../../services/file/descriptor.js';
 import { ticksOf } from '../../services/file/file-system.js';
 import { type Disposition, type OpenedFile, openFile } from '../../services/file/open-file.js';
 import { type Call, type Reply, sessionOf, treeOf } from '../call.js';
@@ -29,10 +30,6 @@ export const option = {
 const dispositions: readonly Disposition[] = ['supersede', 'open', 'create', 'openIf', 'overwrite', 'overwriteIf'];
 const overwriting = new Set([0, 4, 5]);
 
-// biome-ignore format: a table
-const generic = [
-  [0x80000000, 0x00120089], [0x40000000, 0x00120116], [0x20000000, 0x001200a0], [0x10000000, allAccess],
-] as const;
 const maximumAllowed = 0x02000000;
 const systemSecurity = 0x01000000;
 const reservedAccess = 0x0ce0fe00;
@@ -85,13 +82,6 @@ function check(request: CreateFields): void {
   if (first) throw new Refused(first[1]);
 }
 
-/** Generic rights stand for sets of specific ones. */
-function specificAccess(desired: number): number {
-  let specific = desired & allAccess;
-  for (const [bit, rights] of generic) if (desired & bit) specific |= rights;
-  return specific;
-}
-
 interface Opening {
   readonly request: CreateFields;
   readonly contexts: Contexts;
@@ -113,7 +103,7 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
   const owner = handleOwner(call, session, id);
   const opened = await openFile(context, {
     ...{ id, disposition, owner, path, kind: kindOf(request, parsed) },
-    access: specificAccess(request.desiredAccess),
+    access: mapGeneric(request.desiredAccess) & allAccess,
     maximum: (request.desiredAccess & maximumAllowed) !== 0,
     share: request.shareAccess,
     attributes: request.fileAttributes,
@@ -139,9 +129,9 @@ async function createFile(call: Call, opening: Opening): Promise<Reply> {
   session.opens.set(id, open);
   server.durables.remember(open);
   await server.watches.post(volume, openChanges(opened));
-  const { action, cache } = opened;
+  const { action, cache, maximal } = opened;
   return createReply(call, contexts, {
-    ...{ open, node, action, cache },
+    ...{ open, node, maximal, action, cache },
     contexts: durableAnswer(open.durability),
   });
 }

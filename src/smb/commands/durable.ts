@@ -2,9 +2,11 @@
 
 import type { Cache } from '../../services/file/caches.js';
 import { caching } from '../../services/file/caching-rules.js';
-import { type OpenAction, resolve } from '../../services/file/open-file.js';
+import { allowedOn } from '../../services/file/enforcement.js';
+import { maximalAccess, type OpenAction, resolve } from '../../services/file/open-file.js';
 import type { Call, Reply } from '../call.js';
 import type { Durability } from '../durables.js';
+import { judgedOf } from '../file-context.js';
 import { parsePath } from '../names.js';
 import type { FileOpen } from '../open.js';
 import type { Session, Tree } from '../session.js';
@@ -156,8 +158,13 @@ async function again(
   action: OpenAction,
   contexts: readonly (readonly [string, Buffer])[],
 ): Promise<Reply> {
-  const node = await open.volume.node(open.file);
-  if (!node) throw new Refused('OBJECT_NAME_NOT_FOUND');
+  const { node, maximal } = await open.volume.transaction(async (tx) => {
+    const node = await tx.get(open.file);
+    const parent = node && (await tx.get(node.parent));
+    if (!parent) throw new Refused('OBJECT_NAME_NOT_FOUND');
+    const allowed = allowedOn(judgedOf(call), node, parent);
+    return { node, maximal: maximalAccess(allowed, node, open.volume.readOnly) };
+  });
   const cache = call.connection.server.opens.cacheOf(open.id);
-  return createReply(call, asked, { open, node, action, cache, contexts });
+  return createReply(call, asked, { open, node, maximal, action, cache, contexts });
 }

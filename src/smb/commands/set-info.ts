@@ -4,10 +4,11 @@ import { buffer as asBuffer } from '../../base/bytes.js';
 import { access, attribute } from '../../services/file/access.js';
 import { change, renameChanges } from '../../services/file/changes.js';
 import { setDisposition } from '../../services/file/close-file.js';
+import { settledSecurity } from '../../services/file/enforcement.js';
 import type { FileNode, NodeChange } from '../../services/file/file-system.js';
 import { renameFile } from '../../services/file/rename-file.js';
 import { type Call, fileOf, needAccess, type Reply } from '../call.js';
-import { fileContext, postModified } from '../file-context.js';
+import { fileContext, judgedOf, postModified } from '../file-context.js';
 import { isReservedName, parsePath, readName } from '../names.js';
 import type { FileOpen } from '../open.js';
 import { defaultDescriptor, longestDescriptor, mergeParts, part } from '../security.js';
@@ -183,7 +184,9 @@ async function setSecurity(call: Call, open: FileOpen, parts: number, bytes: Buf
     const node = await tx.get(open.file);
     if (!node) throw new Refused('FILE_CLOSED');
     const stored = node.security ? asBuffer(node.security) : defaultDescriptor;
-    await tx.update(open.file, { security: mergeParts(stored, given, parts), changed: tx.now });
+    const merged = mergeParts(stored, given, parts);
+    const security = parts & part.dacl ? settledSecurity(judgedOf(call), merged) : merged;
+    await tx.update(open.file, { security, changed: tx.now });
   });
   await postModified(call, open, change.security);
 }
