@@ -9,8 +9,9 @@ import { SystemClock } from '../base/clock.js';
 import { memoryDisk } from './disk.js';
 import type { Engine } from './engine.js';
 import { bytes, engineSuite } from './engine.suite.js';
-import { DamageError } from './errors.js';
+import { DamageError, LostError } from './errors.js';
 import { openEngine, openEngineOn } from './level.js';
+import { maxAhead } from './ordering.js';
 import { openLevelStore, type Store } from './store.js';
 
 function folder(t: TestContext): string {
@@ -161,4 +162,18 @@ test('a commit of many keys is all there after a restart', async (t) => {
   await using again = await openEngine({ location });
   const { rows } = await again.range(bytes('key '), undefined, { limit: 30_000 });
   assert.equal(rows.length, 10_001);
+});
+
+test('however many commits in a row were lost because of others, the next one is taken', async () => {
+  const engine = await openEngine({ memory: true });
+  const writes = [{ key: bytes('k'), value: bytes('v') }];
+  for (let left = maxAhead; left > 0; left -= 200_000) {
+    const after = Promise.reject(new Error('injected: what comes first fails'));
+    const { durable } = await engine.commit({ writes, after });
+    for (let number = 1; number < Math.min(left, 200_000); number++) void engine.commit({ writes });
+    await assert.rejects(durable, LostError);
+  }
+  const { durable } = await engine.commit({ writes });
+  await durable;
+  await engine.close();
 });

@@ -12,7 +12,7 @@ import { countUp, judgeReads } from './verdict.js';
 
 /** At most so much waits for the disk; then a commit waits. */
 const maxWaitingBytes = 32 * 1024 * 1024;
-/** At most so many versions are drawn ahead of the disk. */
+/** At most so many versions are drawn ahead of the disk while anything waits for it. */
 export const maxAhead = 1 << 20;
 
 export class Ordering {
@@ -38,7 +38,8 @@ export class Ordering {
   }
 
   #mustWait(): boolean {
-    const { bytes, lastVersion, durableVersion } = this.#groups;
+    const { bytes, lastVersion, durableVersion, list } = this.#groups;
+    if (list.length === 0) return false; // what was lost is behind the disk for good: nothing would end the wait
     return bytes > maxWaitingBytes || lastVersion - durableVersion >= maxAhead - 1;
   }
 
