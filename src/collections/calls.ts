@@ -2,15 +2,19 @@
 // waited for, and then a call is over when it returns.
 
 import type { Awaitable } from '../base/awaitable.js';
-import { translate } from './errors.js';
+
+/** A transaction: it must be active when the turn of a call has come, and tells what a call fails with. */
+export interface Caller {
+  assertActive(): void;
+  refusal(error: unknown): unknown;
+}
 
 export class Calls {
-  readonly #caller: { assertActive(): void };
+  readonly #caller: Caller;
   /** The last one, while it is under way. */
   #tail: Promise<unknown> | undefined;
 
-  /** Of a transaction, which must be active when the turn of a call has come. */
-  constructor(caller: { assertActive(): void }) {
+  constructor(caller: Caller) {
     this.#caller = caller;
   }
 
@@ -23,7 +27,7 @@ export class Calls {
       try {
         result = this.#enter(operation);
       } catch (error) {
-        return Promise.reject(translate(error));
+        return Promise.reject(this.#caller.refusal(error));
       }
       if (!(result instanceof Promise)) return Promise.resolve(result);
     }
@@ -34,7 +38,7 @@ export class Calls {
       },
       (error) => {
         if (this.#tail === tail) this.#tail = undefined;
-        throw translate(error);
+        throw this.#caller.refusal(error);
       },
     );
     this.#tail = tail;

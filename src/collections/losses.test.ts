@@ -111,6 +111,46 @@ for (const fate of ['gone', 'turns up'] as const) {
     assert.ok(seen.length >= 1);
   });
 
+  test(`an enumeration whose snapshot went with a failed disk (${fate}) is run again, and keeps no lock`, async () => {
+    await using s = await lossy();
+    const byHand = s.state.begin();
+    let runs = 0;
+    const keys = await s.state.transaction(
+      async (tx) => {
+        if (runs++ === 0) {
+          s.failNext(fate);
+          await assert.rejects(
+            s.state.transaction((other) => s.d.set(other, 'j', 2)),
+            OutcomeUnknownError,
+          );
+          await s.healed();
+        }
+        return all(s.d.keys(tx));
+      },
+      { retries: 1 },
+    );
+    assert.deepEqual(keys, fate === 'gone' ? ['k'] : ['j', 'k']);
+    await assert.rejects(s.d.count(byHand), (error) => {
+      assert.ok(error instanceof TransactionFaultedError && !(error instanceof OutcomeUnknownError));
+      return mayRetry(error);
+    });
+    assert.equal(byHand.status, 'faulted');
+    assert.deepEqual(s.state.inspect().transactions, []);
+    assert.deepEqual(s.state.inspect().locks, []);
+  });
+
+  test(`work that throws what another commit was told (${fate}) gives back its own locks`, async () => {
+    await using s = await lossy();
+    const work = s.state.transaction(async (tx) => {
+      await s.d.set(tx, 'mine', 1);
+      s.failNext(fate);
+      await s.state.transaction((other) => s.d.set(other, 'j', 2));
+    });
+    await assert.rejects(work, OutcomeUnknownError);
+    assert.deepEqual(s.state.inspect().transactions, []);
+    assert.deepEqual(s.state.inspect().locks, []);
+  });
+
   test(`a refusal that stands on what is lost (${fate}) is not told`, async () => {
     await using s = await lossy();
     s.failNext(fate);

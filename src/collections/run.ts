@@ -39,7 +39,8 @@ export async function runTransaction<T>(
       await (tx.status === 'active' ? tx.finish() : checkEnded(tx));
       return result;
     } catch (error) {
-      if (error instanceof OutcomeUnknownError) throw error; // the commit may go on
+      // Its commit may go on. If it is still active, the commit was that of another transaction.
+      if (error instanceof OutcomeUnknownError && tx?.status !== 'active') throw error;
       await tx?.endNow();
       const last = attempt >= retries || performance.now() >= until;
       const failure = last || !mayRetry(error) ? await toTell(tx, error) : error;

@@ -17,7 +17,7 @@ import type { Awaitable } from '../base/awaitable.js';
 import { mapKey } from '../base/bytes.js';
 import type { Stamp } from '../base/stamps.js';
 import type { CheckedPage, Committed, Key, KeyRead, Snapshot, Version, Versioned } from '../engine/engine.js';
-import { LimitError } from '../engine/errors.js';
+import { LimitError, LostError } from '../engine/errors.js';
 import { Calls } from './calls.js';
 import { ChangeSet } from './change-set.js';
 import {
@@ -191,6 +191,13 @@ export class Transaction implements AsyncDisposable {
   /** @internal Runs one call, after those that were made before it. */
   call<T>(operation: () => Awaitable<T>): Promise<T> {
     return this.#calls.run(operation);
+  }
+
+  /** @internal What a call that has thrown this fails with. */
+  refusal(error: unknown): unknown {
+    if (!(error instanceof LostError)) return translate(error);
+    this.#isLost = true;
+    return this.fault('a write to disk failed, and its snapshot went with it', seenLost(error));
   }
 
   /** @internal */
