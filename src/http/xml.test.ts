@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from './xml.js';
+import { element, escapeAttribute, headerElement, nameElement, optional, parent, xmlAnswer } from './xml.js';
 import { parseXml } from './xml-parser.js';
 
 const written: [name: string, text: string, xml: string][] = [
@@ -49,3 +49,17 @@ test('what is written is read again', () => {
     { seed: 12, numRuns: 1000 },
   );
 });
+
+const headers: [bytes: string, text: string][] = [
+  ['plain', 'plain'],
+  ['\xc3\xa4\xe6\x9d\xb1', 'ä東'],
+  ['\xe4', 'ä'],
+  ['\xc3\xa4 \xe4', 'Ã¤ ä'],
+  ['a\tb', 'a\tb'],
+];
+
+for (const [bytes, text] of headers) {
+  test(`the header ${JSON.stringify(bytes)} is the text ${text}`, () => {
+    assert.equal(headerElement('A', bytes), `<A>${text}</A>`);
+  });
+}

@@ -25,6 +25,22 @@ export function parent(name: string, children: string): string {
   return children === '' ? `<${name} />` : `<${name}>${children}</${name}>`;
 }
 
+/** What came in a header, where each character is a byte: as UTF-8, which clients send, else as Latin-1. */
+export function headerElement(name: string, bytes: string): string {
+  return element(name, ascii.test(bytes) ? bytes : headerText(bytes));
+}
+
+const ascii = /^[ -~]*$/;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function headerText(bytes: string): string {
+  try {
+    return utf8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return bytes;
+  }
+}
+
 /** The element if there is a value, else nothing. */
 export function optional(name: string, text: string | undefined): string {
   return text === undefined ? '' : element(name, text);

@@ -23,7 +23,7 @@ import type { Answer } from '../answer.js';
 import type { Identity } from '../auth/types.js';
 import type { Call, Version } from '../call.js';
 import { listParameter, pageSize, parameter } from '../parameters.js';
-import { element, escapeAttribute, nameElement, optional, parent, xmlAnswer } from '../xml.js';
+import { element, escapeAttribute, headerElement, nameElement, optional, parent, xmlAnswer } from '../xml.js';
 import { archiveStatus, md5Text } from './blob-headers.js';
 import { containerKey } from './requests.js';
 import { tagsElement } from './tags-xml.js';
@@ -215,12 +215,12 @@ function immutabilityElements({ immutability, legalHold }: BlobRecord, { include
 function contentElements({ length, headers }: BlobRecord): string {
   return (
     element('Content-Length', String(length)) +
-    element('Content-Type', headers.type ?? '') +
-    element('Content-Encoding', headers.encoding ?? '') +
-    element('Content-Language', headers.language ?? '') +
+    headerElement('Content-Type', headers.type ?? '') +
+    headerElement('Content-Encoding', headers.encoding ?? '') +
+    headerElement('Content-Language', headers.language ?? '') +
     element('Content-MD5', headers.md5 === undefined ? '' : md5Text(headers.md5)) +
-    element('Cache-Control', headers.cacheControl ?? '') +
-    element('Content-Disposition', headers.disposition ?? '')
+    headerElement('Cache-Control', headers.cacheControl ?? '') +
+    headerElement('Content-Disposition', headers.disposition ?? '')
   );
 }
 
@@ -257,7 +257,7 @@ function leaseElements(lease: Lease | undefined, now: number): string {
 function copyElements(copy: CopyState): string {
   return (
     element('CopyId', copy.id) +
-    element('CopySource', copy.source) +
+    headerElement('CopySource', copy.source) +
     element('CopyStatus', copy.status) +
     element('CopyProgress', `${copy.copied}/${copy.total}`) +
     (copy.completed === undefined ? '' : element('CopyCompletionTime', formatHttpDate(copy.completed))) +

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Container, type Given, given } from '../../support/given.js';
+import { type Container, type Given, given, header } from '../../support/given.js';
 import { gives, refuses } from '../../support/server.js';
 
 async function blobs(t: Parameters<typeof given>[0], ...names: string[]): Promise<Given> {
@@ -126,6 +126,32 @@ test('a name that XML cannot carry is encoded', async (t) => {
   const { container } = await blobs(t, 'a\u0001b');
   assert.match((await container.list()).text, /<Name Encoded="true">a%01b<\/Name>/);
 });
+
+const sent: [text: string, encoding: 'utf8' | 'latin1'][] = [
+  ['attachment; filename="Grüße 東京 😀.txt"', 'utf8'],
+  ['attachment; filename="Grüße.txt"', 'latin1'],
+];
+
+for (const [text, encoding] of sent) {
+  test(`a header in ${encoding} comes back byte for byte, and is text in a listing`, async (t) => {
+    const bytes = Buffer.from(text, encoding).toString('latin1');
+    const headers = {
+      'x-ms-blob-content-disposition': bytes,
+      'x-ms-blob-content-type': bytes,
+      'x-ms-blob-cache-control': bytes,
+      'x-ms-blob-content-language': bytes,
+      'x-ms-blob-content-encoding': bytes,
+    };
+    const { blob, container } = await given(t, { content: 'v1', headers });
+    const got = await gives(blob.get(), 200);
+    const listed = (await gives(container.list(), 200)).text;
+    for (const name of Object.keys(headers)) {
+      const told = name.slice('x-ms-blob-'.length);
+      assert.equal(header(got, told), bytes);
+      assert.match(listed.toLowerCase(), new RegExp(`<${told}>${text.toLowerCase()}</${told}>`));
+    }
+  });
+}
 
 test('a listing that cannot be is refused', async (t) => {
   const { container } = await blobs(t);
