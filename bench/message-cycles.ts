@@ -7,9 +7,17 @@ import type { Size } from './main.js';
 import type { MessageLoad, MessageLoadDone } from './message-load.js';
 import type { Target } from './targets.js';
 
+/** `loads`: how many connections, and how many messages they share in each round. */
 const scales = {
-  small: { rounds: 1, messages: 20, connections: [4] },
-  full: { rounds: 3, messages: 400, connections: [1, 16, 64] },
+  small: { rounds: 1, loads: [[4, 20]] },
+  full: {
+    rounds: 3,
+    loads: [
+      [1, 150],
+      [16, 400],
+      [64, 400],
+    ],
+  },
 } as const;
 
 type Message = Pick<MessageLoad, 'path' | 'sas' | 'body'>;
@@ -21,11 +29,11 @@ export async function messageCycles(
   message: Message,
   print: (line: string) => void,
 ): Promise<void> {
-  const { rounds, messages, connections: numbers } = scales[size];
+  const { rounds, loads } = scales[size];
   const worker = new Worker(new URL('./message-load.js', import.meta.url));
   try {
     for (const kind of ['delete', 'cycle'] as const) {
-      for (const connections of numbers) {
+      for (const [connections, messages] of loads) {
         const seen = targets.map((): MessageLoadDone[] => []);
         for (let round = 0; round <= rounds; round++) {
           for (const [at, { ports }] of targets.entries()) {

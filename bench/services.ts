@@ -201,7 +201,7 @@ async function prepare(loader: Loader, target: Target, size: Size, chosen: reado
   const send = (asked: Asked, requests = 1) =>
     loader.run({
       port: target.ports[asked.service],
-      connections: Math.min(requests, 16),
+      connections: Math.min(requests, 64),
       seconds: Number.POSITIVE_INFINITY,
       requests,
       request: requestOf(asked),
