@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { realFiles } from '../base/files.js';
-import { FolderInUseError } from './errors.js';
+import { FolderInUseError, UnavailableError } from './errors.js';
 import { claimFolder, currentOwner } from './owner.js';
 
 async function emptyFolder(t: TestContext): Promise<string> {
@@ -100,4 +100,14 @@ test('what ownership writes is for its owner alone', { skip: process.platform ==
   assert.equal((await stat(join(folder, 'owner'))).mode & 0o777, 0o600);
   assert.equal((await stat(join(folder, 'lock'))).mode & 0o777, 0o700);
   await release();
+});
+
+test('what keeps it from being locked is told, with what to do', async (t) => {
+  const folder = await emptyFolder(t);
+  await mkdir(join(folder, 'lock/MANIFEST-000001'), { recursive: true }); // where LevelDB wants a file
+  await assert.rejects(claimFolder(realFiles, folder), (error) => {
+    assert.ok(error instanceof UnavailableError);
+    assert.match(error.message, /^The data folder \S+ cannot be locked \(.*lock.*\)\. Mend that, or choose/);
+    return true;
+  });
 });

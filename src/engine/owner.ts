@@ -10,10 +10,10 @@
 
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { type Files, hasCode, readWhole, replaceWhole } from '../base/files.js';
-import { FolderInUseError } from './errors.js';
+import { FolderInUseError, UnavailableError } from './errors.js';
 
 export interface Owner {
   readonly pid: number;
@@ -61,8 +61,17 @@ async function lockOf(path: string): Promise<ClassicLevel | undefined> {
     return await opened(path);
   } catch (error) {
     if (isLocked(error)) return undefined;
-    throw error;
+    throw cannotLock(dirname(path), error);
   }
+}
+
+/** On a full disk, for instance: LevelDB says why underneath. */
+function cannotLock(folder: string, error: unknown): UnavailableError {
+  const { message } = ((error as Error).cause ?? error) as Error;
+  return new UnavailableError(
+    `The data folder ${folder} cannot be locked (${message}). Mend that, or choose another folder.`,
+    { cause: error },
+  );
 }
 
 async function opened(path: string): Promise<ClassicLevel> {

@@ -131,7 +131,8 @@ async function unlessTaken<T>(
           `${where} is in use, so the ${name} service cannot listen there: stop what uses it, or give another --${name}Port (0 picks a free one)`,
         );
       }
-      notes.push(`${name} is not served: ${where} is in use; --${name}Port gives it another port`);
+      const label = name === 'smb' ? 'SMB' : name;
+      notes.push(`${label} is not served: ${where} is in use; --${name}Port gives it another port`);
       return undefined;
     }
     if (hasCode(error, 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EAI_AGAIN')) {

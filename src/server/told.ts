@@ -5,6 +5,7 @@ const names = new Set([
   'AccountError',
   'StorageError',
   'FolderInUseError',
+  'UnavailableError',
   'FormatError',
   'DamageError',
   'BackupInProgressError',
