@@ -7,6 +7,7 @@ import type { BearerSettings } from '../http/auth/bearer-settings.js';
 import type { ServiceName } from '../http/call.js';
 import type { TlsOptions } from '../http/listen.js';
 import type { Account } from '../services/common/accounts.js';
+import type { AclMode } from '../smb/server.js';
 
 export interface ServiceAddress {
   readonly host: string;
@@ -26,6 +27,8 @@ export interface ServerConfig {
   /** Health, metrics and the calls of the command line. */
   readonly admin?: ServiceAddress | undefined;
   readonly smb?: ServiceAddress | undefined;
+  /** Whether SMB enforces the permissions of files; it does not unless told. */
+  readonly smbAclMode?: AclMode | undefined;
   /** Services that others than this machine reach, and whether somebody said so on the command line. */
   readonly beyondLoopback?: { readonly services: readonly string[]; readonly told: boolean } | undefined;
   /** Made if they are missing. None: a new store gets the development account. */

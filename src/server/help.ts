@@ -75,7 +75,7 @@ function serverOptions(): string[] {
 }
 
 function isOfService({ name }: Option): boolean {
-  return /^(blob|queue|table|file|smb|admin)[A-Z]/.test(name);
+  return /^(blob|queue|table|file|smb|admin)(Host|Port|KeepAliveTimeout)$/.test(name);
 }
 
 function line(option: Option): string {

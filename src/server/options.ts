@@ -42,6 +42,7 @@ export const options: readonly Option[] = [
     ({ name: `${service}KeepAliveTimeout`, takes: 's',  group: 'services', help: 'how long an idle connection is kept [65]' })),
   { name: 'disableProductStyleUrl',                     group: 'services', help: 'accounts in the path only, never in the host name' },
   { name: 'copySources',               takes: 'which',  group: 'security', help: 'where copies come from: public, any [public]' },
+  { name: 'smbAclMode',                takes: 'mode',   group: 'security', help: 'SMB permissions: superuser, enforce [superuser]' },
   { name: 'cert',                      takes: 'file',   group: 'security', help: 'serve HTTPS with this certificate, .pem or .pfx' },
   { name: 'key',                       takes: 'file',   group: 'security', help: 'its key, .pem' },
   { name: 'pwd',                       takes: 'text',   group: 'security', help: 'the password of a .pfx' },

@@ -9,6 +9,7 @@ const numbers = ['port', 'MB', 's'];
 const choices: Readonly<Record<string, readonly string[]>> = {
   oauth: ['basic'],
   copySources: ['public', 'any'],
+  smbAclMode: ['superuser', 'enforce'],
 };
 
 export function configSchema(): object {

@@ -204,13 +204,13 @@ function urlOf(host: string, port: number, secure: boolean): string {
 }
 
 async function startSmb(
-  { smb: address, services }: ServerConfig,
+  { smb: address, smbAclMode, services }: ServerConfig,
   events: ServerEvents,
   store: OpenStore,
   notes: string[],
 ): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
   if (address === undefined || services.file === undefined) return undefined;
-  const server = new SmbListener(store, (error) => events.failed?.(error));
+  const server = new SmbListener(store, smbAclMode, (error) => events.failed?.(error));
   const { host } = address;
   const port = await unlessTaken('smb', address, notes, () => server.listen(address.port, host));
   return port === undefined

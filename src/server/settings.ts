@@ -55,6 +55,7 @@ export function readSettings(
       later: services.length > 1 ? ['queue', 'table', 'file'] : [],
       admin: addressOf(values, 'admin'),
       ...(services.includes('file') && { smb: addressOf(values, 'smb') }),
+      smbAclMode: oneOf(values, 'smbAclMode', ['superuser', 'enforce'] as const),
       beyondLoopback: beyondLoopback(values, services),
       accounts: readAccounts(values, environment),
       tls,

@@ -1,18 +1,20 @@
 // The port of SMB. What answers there is loaded with the first connection: few servers ever see one.
 
 import { createServer, type Server, type Socket } from 'node:net';
-import type { SmbServer } from '../smb/server.js';
+import type { AclMode, SmbServer } from '../smb/server.js';
 import type { OpenStore } from './open-store.js';
 
 export class SmbListener {
   readonly #store: OpenStore;
+  readonly #aclMode: AclMode | undefined;
   readonly #report: (error: unknown) => void;
   readonly #server: Server;
   readonly #waiting = new Set<Socket>();
   #smb: Promise<SmbServer> | undefined;
 
-  constructor(store: OpenStore, report: (error: unknown) => void) {
+  constructor(store: OpenStore, aclMode: AclMode | undefined, report: (error: unknown) => void) {
     this.#store = store;
+    this.#aclMode = aclMode;
     this.#report = report;
     this.#server = createServer({ pauseOnConnect: true }, (socket) => void this.#take(socket));
   }
@@ -42,7 +44,7 @@ export class SmbListener {
     socket.on('error', gone);
     this.#waiting.add(socket);
     try {
-      this.#smb ??= load(this.#store, this.#report);
+      this.#smb ??= load(this.#store, this.#aclMode, this.#report);
       const smb = await this.#smb;
       if (socket.destroyed) return;
       socket.off('error', gone);
@@ -58,8 +60,12 @@ export class SmbListener {
   }
 }
 
-async function load(store: OpenStore, report: (error: unknown) => void): Promise<SmbServer> {
+async function load(
+  store: OpenStore,
+  aclMode: AclMode | undefined,
+  report: (error: unknown) => void,
+): Promise<SmbServer> {
   await store.service('file');
   const { openSmb } = await import('./smb.js');
-  return openSmb(store, report);
+  return openSmb(store, aclMode, report);
 }

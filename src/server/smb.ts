@@ -1,13 +1,18 @@
 // SMB for the shares of the file service, on a port of its own.
 
 import { randomBytes } from 'node:crypto';
-import { SmbServer } from '../smb/server.js';
+import { type AclMode, SmbServer } from '../smb/server.js';
 import type { OpenStore } from './open-store.js';
 import { serviceOf } from './services.js';
 
-export function openSmb(store: OpenStore, report: (error: unknown) => void): SmbServer {
+export function openSmb(
+  store: OpenStore,
+  aclMode: AclMode | undefined,
+  report: (error: unknown) => void,
+): SmbServer {
   const { opens, volumes, listeners } = serviceOf(store, 'file');
   return new SmbServer({
+    settings: aclMode === undefined ? {} : { aclMode },
     volumes,
     opens,
     listeners,

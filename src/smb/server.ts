@@ -28,8 +28,7 @@ export interface SmbSettings {
   readonly aclMode: AclMode;
 }
 
-export const aclModes = ['superuser', 'enforce'] as const;
-export type AclMode = (typeof aclModes)[number];
+export type AclMode = 'superuser' | 'enforce';
 
 export const smbSettings: SmbSettings = {
   dialects: [0x0202, 0x0210, 0x0300, 0x0302, 0x0311],

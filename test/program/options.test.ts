@@ -302,6 +302,7 @@ const refusals: readonly (readonly [args: readonly string[], message: RegExp])[]
   [['--cert', 'c.pem'],                              /--cert needs --key/],
   [['--cert', 'no.pfx'],                             /no.pfx cannot be read/],
   [['--copySources', 'all'],                         /--copySources is public or any, not all/],
+  [['--smbAclMode', 'on'],                           /--smbAclMode is superuser or enforce, not on/],
   [['strat'],                                        /there is no command strat; did you mean start\?/],
   [['--seed', 'no.json', '--inMemoryPersistence', '--blobPort=0', '--queuePort=0', '--tablePort=0'], /no.json cannot be read/],
 ];
