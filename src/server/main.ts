@@ -50,6 +50,14 @@ function print(text: string): number {
   return 0;
 }
 
+// Who reads the output may stop before its end: `lazuli account list | head`. A command then ends as it would have, and
+// a server goes on.
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -109,7 +109,7 @@ function* startLines(server: RunningServer, { config }: Settings, terminal: Term
     yield `Data           ${config.data.location}`;
     if (isAzuriteWorkspace(config.data.location)) {
       yield terminal.paint('yellow', 'Azurite has data here, which is left alone. To take it over:');
-      yield `  lazuli import-azurite ${config.data.location}`;
+      yield `  lazuli import-azurite --location ${config.data.location}`;
     }
   }
   yield terminal.paint('green', 'Lazuli is ready');

@@ -1,8 +1,11 @@
 // What is on the screen: within 80 columns, coloured only where that is wanted.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
-import { run, startProgram, temporaryFolder } from '../support/program.js';
+import { programPath, run, startProgram, temporaryFolder } from '../support/program.js';
+import { rest } from '../support/rest.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are
 const colour = /\x1b\[\d+m/g;
@@ -37,4 +40,21 @@ test('what commands print fits 80 columns, but for keys and connection strings',
     assert.equal(code, 0, stderr);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80 || /^key \d/.test(line), line);
   }
+});
+
+test('nobody reads on: a command ends as it would have, a server goes on', async (t) => {
+  const location = temporaryFolder(t);
+  const program = await startProgram(t, ['-l', location]);
+  program.process.stdout?.destroy();
+  program.process.stderr?.destroy();
+  const container = (name: string) =>
+    rest('blob', program.urls['blob'] ?? '', `/${name}?restype=container`, { method: 'PUT' });
+  for (const name of ['first', 'second', 'third']) assert.equal((await container(name)).status, 201);
+
+  const command = spawn(process.execPath, [programPath, 'account', 'list', '-l', location]);
+  command.stdout.destroy();
+  let stderr = '';
+  command.stderr.on('data', (text) => (stderr += text));
+  assert.deepEqual(await once(command, 'close'), [0, null]);
+  assert.equal(stderr, '');
 });

@@ -379,7 +379,7 @@ test('a workspace of Azurite is left alone, and taking it over is offered', asyn
   const location = temporaryFolder(t);
   writeFileSync(join(location, '__azurite_db_blob__.json'), '{}');
   const program = await startProgram(t, ['-l', location]);
-  assert.match(program.output.stdout, new RegExp(`lazuli import-azurite ${location}`));
+  assert.match(program.output.stdout, new RegExp(`lazuli import-azurite --location ${location}`));
   assert.equal(readFileSync(join(location, '__azurite_db_blob__.json'), 'utf8'), '{}');
 });
 
