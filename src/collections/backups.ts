@@ -48,8 +48,8 @@ export interface RestoreOptions {
 const hourMs = 3_600_000;
 
 export async function takeBackup(kernel: Kernel, options: BackupOptions): Promise<BackupInfo> {
+  checkFolder('folder', options?.folder);
   const { folder, kind = 'full', callback, timeoutMs = hourMs } = options;
-  checkFolder('folder', folder);
   if (kind !== 'full' && kind !== 'incremental')
     throw new ArgumentError(`kind is full or incremental, not ${String(kind)}`);
   if (callback !== undefined && typeof callback !== 'function')
@@ -80,7 +80,7 @@ export async function takeBackup(kernel: Kernel, options: BackupOptions): Promis
 
 /** All of the backups is verified before anything is changed. */
 export async function restoreBackup(options: RestoreOptions): Promise<EngineBackupInfo> {
-  const { from, location, policy = 'safe', signal, progress } = options;
+  const { from, location, policy = 'safe', signal, progress } = options ?? {};
   for (const folder of typeof from === 'string' ? [from] : (from ?? [undefined])) checkFolder('from', folder);
   checkFolder('location', location);
   if (policy !== 'safe' && policy !== 'force')

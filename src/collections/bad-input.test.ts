@@ -11,6 +11,7 @@ import {
   LimitError,
   NotSerializableError,
   OperationCanceledError,
+  StateManager,
 } from './index.js';
 import { all, type Scene, scene } from './scenario.suite.js';
 
@@ -108,8 +109,12 @@ test('a range that cannot be is refused', async () => {
     { after: () => 1 },
     { prefix: 'a', startsWith: 'b' },
     { prefix: [{}] },
+    { prefix: {} },
+    { prefix: 5 },
+    { filter: 'x' },
   ])
     assert.throws(() => s.d.entries(s.t(1), wrong as never), ArgumentError, Object.keys(wrong).join());
+  assert.throws(() => s.d.watch({ prefix: 5 as never }), ArgumentError);
   assert.deepEqual(await all(s.d.keys(s.t(1), { from: 'z', to: 'a' })), [], 'an empty one is none');
 });
 
@@ -129,7 +134,10 @@ test('counters take whole numbers, keep the smallest limit, and end at 2^53', as
     await assert.rejects(counters.add(s.t(1), 'n', amount as number), ArgumentError);
   await counters.add(s.t(1), 'n', 3, { max: 5 });
   await counters.add(s.t(1), 'n', 3);
-  await assert.rejects(s.end(1), LimitError);
+  await assert.rejects(
+    s.end(1),
+    (error) => error instanceof LimitError && /counters: the counter "n"/.test(error.message),
+  );
   await counters.add(s.t(2), 'n', Number.MAX_SAFE_INTEGER);
   await s.end(2);
   await counters.add(s.t(3), 'n', 1);
@@ -184,4 +192,65 @@ test('a read without a lock and then with one: what was seen first counts', asyn
   assert.equal(await s.S(1), 2);
   await s.X(1, 'm', 1);
   await assert.rejects(s.end(1), ConflictError);
+});
+
+test('a state is opened in one place: what would be kept in memory by mistake is refused', async () => {
+  await using s = await scene();
+  const { engine } = s.state;
+  for (const place of [
+    undefined,
+    'folder',
+    {},
+    { location: '' },
+    { location: 5 },
+    { memory: false },
+    { memory: 'yes' },
+    { location: 'folder', memory: true },
+    { memory: true, engine },
+    { location: 'folder', engine },
+  ])
+    await assert.rejects(
+      StateManager.open(place as never),
+      ArgumentError,
+      JSON.stringify(Object.keys(place ?? {})),
+    );
+  const state = await StateManager.open({ location: undefined, memory: true } as never);
+  await state.close();
+});
+
+test('what is not a codec is refused, and one that makes no bytes stores nothing', async () => {
+  await using s = await scene();
+  const whole = { name: 'own', version: 1, encode: () => 'text', decode: (bytes: Uint8Array) => bytes };
+  for (const wrong of [
+    { name: '' },
+    { version: 1.5 },
+    { version: undefined },
+    { encode: 5 },
+    { decode: undefined },
+  ]) {
+    const codec = { ...whole, ...wrong } as never;
+    await assert.rejects(s.state.dictionary('own', { codec }), ArgumentError, Object.keys(wrong).join());
+    await assert.rejects(StateManager.open({ memory: true, codecs: [codec] }), ArgumentError);
+  }
+  assert.equal(await s.state.get('own'), undefined);
+  const own = await s.state.dictionary<string, unknown>('own', { codec: whole as never });
+  await assert.rejects(own.set(s.t(1), 'k', 1), /the codec own must make a Uint8Array/);
+  await s.end(1);
+  assert.equal(await own.currentCount(), 0);
+});
+
+test('work and listeners are functions', async () => {
+  await using s = await scene();
+  const none = undefined as never;
+  await assert.rejects(s.state.transaction(none), ArgumentError);
+  for (const listen of [
+    () => s.d.onChange(none),
+    () => s.d.onRebuild(none),
+    () => s.state.onTransaction(none),
+    () => s.state.onStateChange(none),
+    () => s.state.onError(none),
+  ])
+    assert.throws(listen, ArgumentError);
+  await assert.rejects(s.state.backup(none), ArgumentError);
+  await assert.rejects(StateManager.restore(none), ArgumentError);
 });

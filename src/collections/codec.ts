@@ -9,6 +9,7 @@
 // The bytes are MessagePack (pack.ts), each value by itself: no structure is shared between values, so that
 // any one can be read without the rest. Equal values with their keys in the same order are equal bytes.
 
+import { ArgumentError } from './errors.js';
 import { pack } from './pack.js';
 import { unpack } from './unpack.js';
 
@@ -21,6 +22,16 @@ export interface Codec<T = unknown> {
   encode(value: T): Uint8Array;
   /** The result shares no memory with `bytes`. */
   decode(bytes: Uint8Array): T;
+}
+
+/** What is not a codec is refused before anything is stored with it. */
+export function checkCodec(codec: { readonly [Field in keyof Codec]: unknown }): void {
+  const { name, version, encode, decode } = codec ?? {};
+  if (typeof name !== 'string' || name === '') throw new ArgumentError('a codec has a name');
+  if (!Number.isSafeInteger(version) || Number(version) < 0)
+    throw new ArgumentError(`the version of the codec ${name} is a whole number, not ${String(version)}`);
+  if (typeof encode !== 'function' || typeof decode !== 'function')
+    throw new ArgumentError(`the codec ${name} needs functions encode and decode`);
 }
 
 export const defaultCodec: Codec = { name: 'msgpack', version: 1, encode: pack, decode: unpack };

@@ -5,7 +5,7 @@
 import { then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
 import { Collection, type CollectionKey } from './collection.js';
-import { ArgumentError, InvalidOperationError } from './errors.js';
+import { ArgumentError, InvalidOperationError, LimitError } from './errors.js';
 import { partsOf, show } from './key-parts.js';
 import { checkNumber } from './options.js';
 import type { Transaction } from './transaction.js';
@@ -32,9 +32,15 @@ export class Counters<K extends CollectionKey> extends Collection {
         const row = this.rowKey(parts);
         if (tx.changes.writes?.has(row.name))
           throw new InvalidOperationError(`${this.name}: ${show(key)} was removed in this transaction`);
-        if (amount !== 0) tx.changes.add(row.name, row.key, amount, options?.max);
+        if (amount === 0) return;
+        if (options?.max === undefined) tx.changes.add(row.name, row.key, amount);
+        else tx.changes.add(row.name, row.key, amount, options.max, () => this.#limitError(key));
       });
     });
+  }
+
+  #limitError(key: K): LimitError {
+    return new LimitError(`${this.name}: the counter ${show(key)} would pass its limit`);
   }
 
   /** 0 where nothing was added yet. */

@@ -14,6 +14,7 @@ import { enumerate, type RangeOptions } from './enumerate.js';
 import { ArgumentError, ArgumentNullError } from './errors.js';
 import { partsOf, show } from './key-parts.js';
 import { type DictionaryListener, type Rebuild, recordClear } from './notifications.js';
+import { checkFunction } from './options.js';
 import { encodeRow } from './rows.js';
 import { Transaction } from './transaction.js';
 import type { WaitOptions } from './waits.js';
@@ -210,6 +211,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
 
   /** Is called for each committed change, in order, while the locks are held. The result ends it. */
   onChange(listener: DictionaryListener<K, V>): () => void {
+    checkFunction('listener', listener);
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -220,6 +222,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
    * is one; the result takes it away.
    */
   onRebuild(rebuild: Rebuild<K, V>): () => void {
+    checkFunction('rebuild', rebuild);
     this.rebuild = rebuild;
     return () => {
       if (this.rebuild === rebuild) this.rebuild = undefined;

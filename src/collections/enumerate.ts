@@ -19,7 +19,7 @@ import type { Generation } from './catalog.js';
 import type { Collection } from './collection.js';
 import { ArgumentError, translate } from './errors.js';
 import { keyOf } from './key-parts.js';
-import { checkNumber } from './options.js';
+import { checkFunction, checkNumber } from './options.js';
 import { liveValue } from './rows.js';
 import type { Transaction } from './transaction.js';
 import { Wait, type WaitOptions } from './waits.js';
@@ -95,7 +95,8 @@ async function* walk<K, T>(
   tx.assertActive();
 }
 
-function checkPlan<K, T>({ pageSize, check, newest }: Plan<K, T>): void {
+function checkPlan<K, T>({ pageSize, check, newest, filter }: Plan<K, T>): void {
+  if (filter !== undefined) checkFunction('filter', filter);
   if (pageSize !== undefined) checkNumber('pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
   if (check && !newest)
     throw new ArgumentError('a snapshot never changes: check goes with newest, which reads the newest state');
@@ -227,6 +228,8 @@ function prefixBounds<K>(rows: Buffer, { prefix, startsWith }: RangeOptions<K>):
       throw new ArgumentError('a text prefix and startsWith say the same: give one');
     return textPrefixRange([], prefix, rows);
   }
+  if (prefix !== undefined && !Array.isArray(prefix))
+    throw new ArgumentError(`prefix is a text or a list of parts, not ${String(prefix)}`);
   return startsWith === undefined
     ? prefixRange(prefix ?? [], rows)
     : textPrefixRange(prefix ?? [], startsWith, rows);

@@ -6,6 +6,7 @@
 
 import type { Engine, Version } from '../engine/engine.js';
 import { TimeoutError } from './errors.js';
+import { checkFunction } from './options.js';
 import type { Transaction } from './transaction.js';
 
 export type TransactionListener = (change: {
@@ -83,6 +84,7 @@ export class Notifier {
   }
 
   onTransaction(listener: TransactionListener): () => void {
+    checkFunction('listener', listener);
     this.#transactionListeners.add(listener);
     return () => this.#transactionListeners.delete(listener);
   }
@@ -93,6 +95,7 @@ export class Notifier {
   }
 
   onError(listener: ErrorListener): () => void {
+    checkFunction('listener', listener);
     this.#errorListeners.add(listener);
     return () => this.#errorListeners.delete(listener);
   }

@@ -62,6 +62,10 @@ export function settingsOf(given: Partial<Settings>): Settings {
   return settings;
 }
 
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new ArgumentError(`${name} is a function, not ${String(value)}`);
+}
+
 export function checkNumber(name: string, value: unknown, least: number, most: number): void {
   if (typeof value !== 'number' || Number.isNaN(value)) {
     throw new ArgumentError(`${name} is a number, not ${String(value)}`);

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ArgumentError, mayRetry, OperationCanceledError, OutcomeUnknownError } from './errors.js';
 import type { Kernel } from './kernel.js';
+import { checkFunction } from './options.js';
 import { Transaction } from './transaction.js';
 import type { TransactionOptions } from './transaction-options.js';
 import { limitOf } from './waits.js';
@@ -25,6 +26,7 @@ export async function runTransaction<T>(
   options: RunOptions,
 ): Promise<T> {
   const { retries = 0, signal } = options;
+  checkFunction('work', work);
   if (typeof retries !== 'number' || !(retries >= 0))
     throw new ArgumentError(`retries must be 0 or more, but is ${String(retries)}`);
   const until = performance.now() + limitOf('withinMs', options.withinMs, Number.POSITIVE_INFINITY);

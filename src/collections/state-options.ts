@@ -48,16 +48,26 @@ export interface ConcurrentQueueOptions<V> extends CollectionOptions<V> {
   readonly maxSize?: number;
 }
 
+/** Where it shall be, in one way and no other: memory in place of a folder would lose what is stored. */
+export function checkPlace(options: StateOptions): void {
+  const { location, memory, engine } = (options ?? {}) as Partial<Record<string, unknown>>;
+  const given = [location, memory === false ? undefined : memory, engine].filter(
+    (place) => place !== undefined,
+  );
+  const isFolder = typeof location === 'string' && location !== '';
+  if (given.length !== 1 || !(isFolder || memory === true || engine !== undefined))
+    throw new ArgumentError('open needs one of { location: a folder }, { memory: true } or { engine }');
+}
+
 /** The engine it is to stand on; what cannot be is refused. */
 export function engineOf(options: StateOptions): Promise<Engine> | Engine {
   const { maxBackupLogBytes, minFreeBytes } = options;
   if (maxBackupLogBytes !== undefined)
     checkNumber('maxBackupLogBytes', maxBackupLogBytes, 0, Number.MAX_SAFE_INTEGER);
   if (minFreeBytes !== undefined) checkNumber('minFreeBytes', minFreeBytes, 0, Number.MAX_SAFE_INTEGER);
-  if ('engine' in options) return options.engine;
-  if (!('memory' in options) && (typeof options.location !== 'string' || options.location === ''))
-    throw new ArgumentError('open needs one of { location: a folder }, { memory: true } or { engine }');
-  return openEngine('location' in options ? { location: options.location } : { memory: true }, {
+  const { engine, location } = options as { engine?: Engine; location?: string };
+  if (engine !== undefined) return engine;
+  return openEngine(location === undefined ? { memory: true } : { location }, {
     ...(maxBackupLogBytes !== undefined && { maxChangeLogBytes: maxBackupLogBytes }),
     ...(minFreeBytes !== undefined && { floorBytes: minFreeBytes }),
   });

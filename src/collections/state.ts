@@ -10,7 +10,7 @@ import {
   takeBackup,
 } from './backups.js';
 import { type CatalogRecord, type CollectionKind, checkName } from './catalog.js';
-import { type Codec, defaultCodec } from './codec.js';
+import { type Codec, checkCodec, defaultCodec } from './codec.js';
 import type { Collection, CollectionKey } from './collection.js';
 import { ConcurrentQueue } from './concurrent-queue.js';
 import { Counters } from './counters.js';
@@ -20,7 +20,7 @@ import { type Inspection, inspect } from './inspect.js';
 import { Kernel, type Role } from './kernel.js';
 import type { StateChange, StateListener } from './notifications.js';
 import type { ErrorListener, TransactionListener } from './notifier.js';
-import { checkNumber, type Settings, settingsOf } from './options.js';
+import { checkFunction, checkNumber, type Settings, settingsOf } from './options.js';
 import { Queue } from './queue.js';
 import { rebuild } from './rebuild.js';
 import { Registry } from './registry.js';
@@ -28,6 +28,7 @@ import { type RunOptions, runTransaction } from './run.js';
 import {
   type CollectionOptions,
   type ConcurrentQueueOptions,
+  checkPlace,
   type DictionaryOptions,
   engineOf,
   type StateOptions,
@@ -66,11 +67,13 @@ export class StateManager implements AsyncDisposable {
   }
 
   static async open(options: StateOptions): Promise<StateManager> {
+    checkPlace(options);
+    for (const codec of options.codecs ?? []) checkCodec(codec);
     const settings = settingsOf(options);
     let state: StateManager | undefined;
     try {
       const engine = await engineOf(options);
-      state = new StateManager(engine, !('engine' in options), options, settings);
+      state = new StateManager(engine, !('engine' in options && options.engine), options, settings);
       await state.#start();
       return state;
     } catch (error) {
@@ -179,6 +182,7 @@ export class StateManager implements AsyncDisposable {
 
   /** Collections that are added and removed, and rebuilds: see `open` for the first of them. */
   onStateChange(listener: StateListener): () => void {
+    checkFunction('listener', listener);
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
   }
@@ -282,6 +286,7 @@ export class StateManager implements AsyncDisposable {
     counted = true,
   ): Promise<Collection> {
     checkName(name, options.system);
+    if (options.codec !== undefined) checkCodec(options.codec);
     this.#kernel.assertReadable();
     const { name: codec, version: codecVersion } = options.codec ?? defaultCodec;
     const wanted = {

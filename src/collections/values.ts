@@ -27,16 +27,20 @@ export abstract class ValueCollection<V> extends Collection {
       );
     }
     const { maxValueBytes } = this.kernel.settings;
-    let length = 'too many';
+    let size = '';
     try {
       const bytes = this.codec.encode(value);
+      if (!(bytes instanceof Uint8Array))
+        throw new ArgumentError(
+          `${this.name}: the codec ${this.codec.name} must make a Uint8Array of a value`,
+        );
       if (bytes.length <= maxValueBytes) return bytes;
-      length = String(bytes.length);
+      size = ` of ${bytes.length} bytes`;
     } catch (error) {
       if (!(error instanceof ValueTooLargeError)) throw error;
     }
     const cause = new OperationTooLargeError(
-      `${this.name}: a value of ${length} bytes is over the limit of ${maxValueBytes}: split it`,
+      `${this.name}: a value${size} is over the limit of ${maxValueBytes} bytes: split it`,
     );
     throw tx.fault(cause.message, cause);
   }
@@ -50,7 +54,11 @@ export abstract class ValueCollection<V> extends Collection {
 }
 
 /** Refuses unless what was written with the codec of the record can be read with this one. */
-function checkCodec(name: string, record: CatalogRecord, codec: Pick<Codec, 'name' | 'version'>): void {
+function assertReadableWith(
+  name: string,
+  record: CatalogRecord,
+  codec: Pick<Codec, 'name' | 'version'>,
+): void {
   if (record.codec !== codec.name) {
     throw new InvalidDataError(
       `${name} was written with the codec ${record.codec}: open it with that one, not with ${codec.name}`,
@@ -108,7 +116,7 @@ export function adoptCodec<V>(
 ): CatalogRecord | undefined {
   const { name, record } = collection;
   if (codec !== undefined) {
-    checkCodec(name, record, codec);
+    assertReadableWith(name, record, codec);
     collection.codec = codec;
   }
   if (collection.codec instanceof UnknownCodec) throw collection.codec.refusal();
