@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { AclMode } from '#src/smb/server.js';
 import type { Given, State } from './given-file.js';
 import { givenFile } from './rest-requests.js';
 import { startSmb, type TestServer } from './smb-server.js';
@@ -12,12 +13,16 @@ export interface SideBySide extends Given {
 
 export async function sideBySide(
   t: TestContext,
-  { signed = false, ...state }: State & { readonly signed?: boolean } = {},
+  {
+    signed = false,
+    aclMode = 'superuser',
+    ...state
+  }: State & { readonly signed?: boolean; readonly aclMode?: AclMode } = {},
 ): Promise<SideBySide> {
   const files = await givenFile(t, state);
   const { accounts } = files.service;
   const policyOf = (account: string) => accounts.serviceSettings(account, 'file').smb;
-  const smb = await startSmb({ settings: { signingRequired: signed }, policyOf }, files.service);
+  const smb = await startSmb({ settings: { signingRequired: signed, aclMode }, policyOf }, files.service);
   t.after(async () => {
     await smb.close();
     assert.deepEqual(smb.bugs, []);

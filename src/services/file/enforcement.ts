@@ -43,11 +43,11 @@ export function newSecurity(
   const inherited = inheritFrom(securityOf(parent), judged, directory);
   const rights = asked && asked.control & control.daclPresent ? settled(asked) : inherited;
   const made: Descriptor = {
-    control: rights.control & ofDacl,
+    control: (rights.control & ofDacl) | ((asked?.control ?? 0) & ofSacl),
     owner: asked?.owner ?? inherited.owner,
     group: asked?.group ?? inherited.group,
     dacl: rights.dacl,
-    sacl: undefined,
+    sacl: asked?.sacl,
   };
   if (isTooLong(made)) throw new FileRefused('InvalidParameter');
   return makeDescriptor(made);
@@ -59,6 +59,7 @@ export function settledSecurity(judged: Identity | undefined, bytes: Uint8Array)
 }
 
 const ofDacl = 0x8 | control.daclPresent | control.daclAutoInherited | control.daclProtected;
+const ofSacl = 0x20 | control.saclPresent | control.saclAutoInherited | control.saclProtected;
 
 /** Who sets a DACL and gives none sets one that allows everything. That its entries were inherited is believed only of
  *  who has asked for that. */
