@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // The command line: what people meet first. Each command is loaded when it is asked for.
 
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type CommandLine, parseCommandLine } from './command-line.js';
 import { helpText, isHelpAsked } from './help.js';
 import { isTold } from './told.js';
+import { version } from './version.js';
 
 async function main(args: readonly string[]): Promise<number> {
   if (isHelpAsked(args)) return print(helpText(version(), args));
@@ -36,13 +36,6 @@ async function run(line: CommandLine): Promise<number> {
     default:
       return (await import('./run.js')).runServer(line.command, line.given);
   }
-}
-
-function version(): string {
-  const manifest: { version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  );
-  return manifest.version;
 }
 
 function print(text: string): number {

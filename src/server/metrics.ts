@@ -56,6 +56,20 @@ interface Family {
   readonly values: readonly Value[];
 }
 
+/** How often an operation was asked for, and what came of it. */
+export interface OperationCount {
+  readonly service: string;
+  readonly operation: string;
+  readonly answered: number;
+  readonly refused: number;
+  readonly meanMs: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+type Counted = Omit<OperationCount, 'meanMs'> & { readonly seconds: number };
+const nothingYet = { answered: 0, refused: 0, seconds: 0, bytesIn: 0, bytesOut: 0 };
+
 export class Metrics {
   readonly #served = new Map<string, Served>();
   readonly #commits = new Histogram(sizeBounds);
@@ -89,6 +103,27 @@ export class Metrics {
     served.seconds.add(ms / 1000);
     served.bytesIn += bytesIn;
     served.bytesOut += bytesOut;
+  }
+
+  /** Each operation that was asked for. */
+  operations(): OperationCount[] {
+    const counts = new Map<string, Counted>();
+    for (const { service, operation, code, seconds, bytesIn, bytesOut } of this.#served.values()) {
+      const key = `${service} ${operation}`;
+      const known = counts.get(key) ?? { service, operation, ...nothingYet };
+      counts.set(key, {
+        ...known,
+        answered: known.answered + seconds.total,
+        refused: known.refused + (/^[123]\d\d$/.test(code) ? 0 : seconds.total),
+        seconds: known.seconds + seconds.sum,
+        bytesIn: known.bytesIn + bytesIn,
+        bytesOut: known.bytesOut + bytesOut,
+      });
+    }
+    return [...counts.values()].map(({ seconds, ...count }) => ({
+      ...count,
+      meanMs: (seconds * 1000) / count.answered,
+    }));
   }
 
   /** As Prometheus reads it. */

@@ -1,9 +1,13 @@
 // The admin port: health, metrics, who may ask for what; the clock and faults for people's tests.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Program, startProgram, temporaryFolder } from '../support/program.js';
+import { developmentAccount } from '#src/services/common/accounts.js';
+import { type Program, root, startProgram, temporaryFolder } from '../support/program.js';
 import { rest } from '../support/rest.js';
 
 interface Asked {
@@ -41,6 +45,20 @@ test('live, ready and metrics are open; what changes or tells more needs the tok
   const { status, text } = await ask(program, '/api/state', { token: program.token });
   assert.equal(status, 200);
   assert.equal(JSON.parse(text).health.state, 'open');
+});
+
+test('the page shows services and requests to whoever opens it, and neither token nor keys', async (t) => {
+  const program = await startProgram(t, ['-s', '-l', temporaryFolder(t)]);
+  assert.match((await ask(program, '/')).text, /None yet/);
+  const put = () => rest('blob', program.urls['blob'] ?? '', '/photos?restype=container', { method: 'PUT' });
+  assert.deepEqual([(await put()).status, (await put()).status], [201, 409]);
+  const { status, text } = await ask(program, '/');
+  assert.equal(status, 200);
+  assert.match(text, /^<!doctype html>/);
+  for (const url of Object.values(program.urls)) assert.ok(text.includes(`<td>${url}</td>`), url);
+  assert.match(text, /<td>blob<\/td><td>Create Container<\/td><td>2<\/td><td>1<\/td>/);
+  assert.ok(!text.includes(program.token) && !text.includes(developmentAccount.keys[0]));
+  assert.equal((await ask(program, '/', { host: 'evil.example' })).status, 421);
 });
 
 test('a page of another site that points its name here is refused', async (t) => {
@@ -193,4 +211,22 @@ test('a dead-letter queue is set by an admin call, and a wrong one is refused', 
   assert.ok(wrong.status >= 400, wrong.text);
   assert.ok((await set({ account, queue: 'work', target: 'dead', afterDequeues: 0 })).status >= 400);
   assert.equal((await ask(program, '/api/dead-letter', { method: 'PUT', body: {} })).status, 401);
+});
+
+test('the health check of the Dockerfile tells a server that is ready from none', async (t) => {
+  const [, words = '[]'] =
+    /^HEALTHCHECK .*? CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
+  const host = '127.0.0.77'; // the port itself matters: fetch refuses it
+  const [program = '', ...args]: string[] = JSON.parse(words.replaceAll('127.0.0.1', host));
+  const check = () => spawnSync(program, args).status;
+  assert.equal(check(), 1);
+  const server = await startProgram(
+    t,
+    ['-s', '--inMemoryPersistence', '--adminHost', host, '--adminPort', '10080'],
+    {
+      withAdmin: false,
+    },
+  );
+  assert.equal(check(), 0);
+  await server.stop();
 });

@@ -11,6 +11,7 @@ import { hostAndPort, isLoopbackHost, type ServiceAddress } from '../config.js';
 import { socketPath } from '../data-folder.js';
 import { isTold } from '../told.js';
 import { type AdminParts, findRow, type Progress, type Row } from './calls.js';
+import { Page, pageHeaders } from './page.js';
 
 export interface Admin {
   readonly token: string;
@@ -134,6 +135,10 @@ async function run(
   };
   const result = await row[3]({ ...parts, name, body, progress });
   if (streams) return void response.end(`${JSON.stringify({ result }, plain)}\n`);
+  if (result instanceof Page) {
+    response.writeHead(200, { ...pageHeaders, 'Cache-Control': 'no-store' });
+    return void response.end(result.html);
+  }
   const isText = typeof result === 'string';
   const status = (result as { ready?: boolean } | undefined)?.ready === false ? 503 : 200;
   response.writeHead(status, {

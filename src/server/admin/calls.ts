@@ -15,6 +15,7 @@ import type { Urls } from '../serve.js';
 import { isObject } from '../values.js';
 import { type Body, text } from './body.js';
 import { isReady } from './health.js';
+import { overviewPage } from './page.js';
 import {
   createIndexOf,
   deleteIndexOf,
@@ -53,6 +54,7 @@ export type Row = readonly [method: string, path: string, need: 'open' | 'token'
 
 // biome-ignore format: a table
 export const rows: readonly Row[] = [
+  ['GET',    '/',                                   'open',  overviewPage],
   ['GET',    '/health/live',                        'open',  () => ({ live: true })],
   ['GET',    '/health/ready',                       'open',  ({ store }) => isReady(store)],
   ['GET',    '/metrics',                            'open',  ({ store, metrics }) => metrics.text(store)],
