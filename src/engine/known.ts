@@ -12,6 +12,8 @@ import type { Version, Versioned } from './engine.js';
 const generationKeys = 8192;
 const generationBytes = 4 * 1024 * 1024;
 const longestBytes = 8 * 1024;
+/** Small, as one value can keep all of it: 32 MiB in all at worst. */
+const slabBytes = 2 * 1024;
 
 /** Of a value too long to be kept, the version alone. */
 type Known = Versioned | { readonly version: Version; readonly value: 'long' };
@@ -21,6 +23,8 @@ export class KnownRecords {
   #old = new Map<string, Known>();
   /** Of the young ones. */
   #bytes = 0;
+  /** What is left of it for short values. */
+  #slab = Buffer.alloc(0);
 
   get(name: string): Versioned | undefined {
     const known = this.#find(name);
@@ -41,7 +45,7 @@ export class KnownRecords {
     if (!this.#young.has(name) && !this.#old.has(name)) return;
     if (value === undefined) this.#add(name, { value, version: 0, seen: 0 });
     else if (isLong(value)) this.#add(name, { value: 'long', version });
-    else this.#add(name, { value: ownCopy(value), version, seen: 0 });
+    else this.#add(name, { value: this.#copyOf(value), version, seen: 0 });
   }
 
   get size(): number {
@@ -50,6 +54,16 @@ export class KnownRecords {
 
   names(): string[] {
     return [...this.#young.keys(), ...this.#old.keys()];
+  }
+
+  /** Of its own, as the value may be part of something larger. Short ones share some memory: that is cheaper. */
+  #copyOf(value: Uint8Array): Uint8Array {
+    if (value.length > slabBytes / 4) return ownCopy(value);
+    if (this.#slab.length < value.length) this.#slab = Buffer.allocUnsafeSlow(slabBytes);
+    const copy = this.#slab.subarray(0, value.length);
+    copy.set(value);
+    this.#slab = this.#slab.subarray(value.length);
+    return copy;
   }
 
   clear(): void {
