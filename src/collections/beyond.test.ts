@@ -147,6 +147,24 @@ test('a dictionary without a count: writes do not look, and what needs the count
   assert.equal(await s.state.transaction((tx) => d.get(tx, 'a')), 3);
 });
 
+test('counters: a checked read holds at the commit, and a snapshot has its own values', async () => {
+  await using s = await scene();
+  const n = await s.state.counters<string>('n');
+  const add = (amount: number) => s.state.transaction((tx) => n.add(tx, 'a', amount));
+  await add(5);
+  await using checked = s.state.begin();
+  assert.equal(await n.get(checked, 'a', { check: true }), 5);
+  await n.add(checked, 'b', 1);
+  assert.equal(await n.get(checked, 'b', { snapshot: true }), 1, 'and own amounts');
+  await add(2);
+  assert.equal(await n.get(checked, 'a', { snapshot: true }), 5);
+  assert.equal(await n.get(checked, 'a'), 7);
+  await assert.rejects(checked.commit(), ConflictError);
+  assert.equal(await s.state.transaction((tx) => n.get(tx, 'b')), 0);
+  await using again = s.state.begin();
+  await assert.rejects(n.get(again, 'a', { check: true, snapshot: true }), ArgumentError);
+});
+
 test('counters: own amounts are read at once, a limit is any number, and one that is gone begins at 0', async () => {
   await using s = await scene();
   const n = await s.state.counters<string>('n');

@@ -1,6 +1,6 @@
 // Counters: whole numbers by key that many transactions add to at once. Adding locks nothing and conflicts
-// with nothing; a limit given with an amount is kept exactly. Reading takes no lock: the newest value, with
-// the transaction's own amounts.
+// with nothing; a limit given with an amount is kept exactly. Reading takes no lock: the newest value, or that of the
+// transaction's snapshot, with the transaction's own amounts.
 
 import { then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
@@ -14,6 +14,13 @@ import type { WaitOptions } from './waits.js';
 export interface AddOptions extends WaitOptions {
   /** The commit is refused with a `LimitError` if the sum would be above. */
   readonly max?: number;
+}
+
+export interface CounterReadOptions {
+  /** The commit is refused as a conflict if somebody has added meanwhile. */
+  readonly check?: boolean;
+  /** As it is in the snapshot, beside the rows that are enumerated, instead of the newest value. */
+  readonly snapshot?: boolean;
 }
 
 export class Counters<K extends CollectionKey> extends Collection {
@@ -44,14 +51,20 @@ export class Counters<K extends CollectionKey> extends Collection {
   }
 
   /** 0 where nothing was added yet. */
-  get(tx: Transaction, key: K): Promise<number> {
+  get(
+    tx: Transaction,
+    key: K,
+    { check = false, snapshot = false }: CounterReadOptions = {},
+  ): Promise<number> {
     return this.call(tx, () => {
       tx.assertReadable();
-      this.expectUnlocked(tx, false);
+      if (check && snapshot) throw new ArgumentError('what the snapshot has cannot be checked');
+      this.expectUnlocked(tx, check);
       const row = this.rowKey(partsOf(key));
       if (tx.changes.writes?.has(row.name)) return 0;
       const own = tx.changes.adds?.get(row.name)?.amount ?? 0;
-      return then(tx.read(row.key, row.name, false, false), ({ value }) => decodeCounter(value) + own);
+      const found = snapshot ? tx.snapshot.get(row.key) : tx.read(row.key, row.name, false, check);
+      return then(found, ({ value }) => decodeCounter(value) + own);
     });
   }
 

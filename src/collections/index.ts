@@ -7,7 +7,7 @@ export type { Codec } from './codec.js';
 export { defaultCodec, NotSerializableError } from './codec.js';
 export type { Collection, CollectionKey } from './collection.js';
 export { ConcurrentQueue } from './concurrent-queue.js';
-export { type AddOptions, Counters } from './counters.js';
+export { type AddOptions, type CounterReadOptions, Counters } from './counters.js';
 export { Dictionary, type EntriesOptions, type ReadOptions, type WriteOptions } from './dictionary.js';
 export type { RangeOptions } from './enumerate.js';
 export * from './errors.js';

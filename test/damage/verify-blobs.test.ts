@@ -83,3 +83,25 @@ test('nothing is told of what comes and goes while it is looked at', async (t) =
   isOver = true;
   await Promise.all(working);
 });
+
+test('what is counted wrong is told', async (t) => {
+  const { blob, server } = await given(t, { content: 'v1' });
+  await gives(blob.putBlock('a', '123'), 201);
+  const { store } = server.running.services.get('blob') as BlobService;
+  assert.deepEqual(await verifyBlobs(store), []);
+  await store.run(async (tx) => {
+    for await (const id of store.properties.keys(tx)) {
+      await store.usage.add(tx, [id, 'uncommitted', 'bytes'], 1);
+      await store.usage.add(tx, [id, 'blobs', 'count'], -1);
+    }
+    for await (const [, { upload }] of store.blobs.entries(tx)) {
+      if (upload !== undefined) await store.blockBytes.add(tx, upload.id, 1);
+    }
+  });
+  const damage = (await verifyBlobs(store)).map((sentence) => sentence.replace(/upload \d+/, 'upload n'));
+  assert.deepEqual(damage, [
+    'upload n has 1 blocks of 3 bytes, counted as 1 of 4',
+    'container devstoreaccount1/photos has 1 blobs of 2 bytes, counted as 0 of 2',
+    'container devstoreaccount1/photos has 1 uncommitted of 3 bytes, counted as 1 of 4',
+  ]);
+});

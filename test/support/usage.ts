@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert';
 import type { BlobService } from '#src/services/blob/service.js';
 import { readUsage, type UsedAs } from '#src/services/blob/usage.js';
+import { unpackPiece } from '#src/services/common/content-rows.js';
 import type { TestServer } from './server.js';
 
 type Counted = Record<UsedAs, { count: number; bytes: number }>;
@@ -26,6 +27,10 @@ export async function assertUsageExact({ running }: TestServer): Promise<Record<
       const range = { prefix: [id] };
       for await (const [, blob] of store.blobs.entries(tx, range)) {
         if (blob.type !== 'uncommitted') add('blobs', blob.length);
+        if (blob.upload === undefined) continue;
+        for await (const [, block] of store.blocks.entries(tx, { prefix: [blob.upload.id] })) {
+          add('uncommitted', unpackPiece(block).length);
+        }
       }
       for await (const [, { deleted, length }] of store.snapshots.entries(tx, range)) {
         add(deleted === undefined ? 'snapshots' : 'deleted', length);
@@ -41,5 +46,5 @@ export async function assertUsageExact({ running }: TestServer): Promise<Record<
 
 function empty(): Counted {
   const none = () => ({ count: 0, bytes: 0 });
-  return { blobs: none(), snapshots: none(), versions: none(), deleted: none() };
+  return { blobs: none(), snapshots: none(), versions: none(), deleted: none(), uncommitted: none() };
 }

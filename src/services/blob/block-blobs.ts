@@ -40,6 +40,7 @@ import {
 } from './model.js';
 import { hasExpired, seen, writeRow } from './rows.js';
 import { discardUpload, hasEnded, uploadEnd, uploadFor } from './uploads.js';
+import { countRow, usedByBlock } from './usage.js';
 
 const mostUncommitted = 100_000;
 export const mostCommitted = 50_000;
@@ -83,11 +84,11 @@ async function putBlockIn(
     const row = found ?? { format: 1 as const, type: 'uncommitted' as const, created: tx.stamp() };
     await writeRow(store, tx, key, found, withLease<BlobRecord | UncommittedBlob>({ ...row, upload }, lease));
     if (upload.id !== found?.upload?.id) {
-      if (found?.upload !== undefined) await discardUpload(store, tx, found.upload);
+      if (found?.upload !== undefined) await discardUpload(store, tx, key[0], found.upload);
       await noteDue(store, tx, [uploadEnd(upload), 'upload', ...key, upload.id]);
     }
   }
-  await writeBlock(store, tx, upload, blockId, body);
+  await writeBlock(store, tx, key[0], upload, blockId, body);
 }
 
 /** Whether a block may be put, and the lease as it is then. */
@@ -105,17 +106,21 @@ export function admitBlock(found: Found, { leaseId }: BlockGuards, now: number):
 async function writeBlock(
   store: BlobStore,
   tx: Transaction,
+  container: number,
   upload: Upload,
   blockId: string,
   body: Body,
 ): Promise<void> {
   const key = [upload.id, blockId] as const;
-  const old = await store.blocks.get(tx, key, { lock: 'update' });
+  const packed = await store.blocks.get(tx, key, { lock: 'update' });
+  const old = packed && unpackPiece(packed);
   const piece = await store.contents.name(tx, body);
   if (piece === undefined) throw new StorageError('InvalidHeaderValue');
   await store.blocks.set(tx, key, packPiece(piece));
   if (old === undefined) await store.blockCounts.add(tx, upload.id, 1, { max: mostUncommitted });
-  else await store.contents.drop(tx, [unpackPiece(old)]);
+  else await store.contents.drop(tx, [old]);
+  await store.blockBytes.add(tx, upload.id, piece.length - (old?.length ?? 0));
+  await countRow(store, tx, container, usedByBlock(old), usedByBlock(piece));
 }
 
 export interface BlockChoice {

@@ -103,7 +103,7 @@ export async function lockBlob(store: BlobStore, tx: Transaction, place: Place):
 
 async function endBlob(store: BlobStore, tx: Transaction, place: Place, found: Found): Promise<void> {
   const blob = committed(found);
-  if (found?.upload !== undefined) await discardUpload(store, tx, found.upload);
+  if (found?.upload !== undefined) await discardUpload(store, tx, place.key[0], found.upload);
   await writeRow(store, tx, place.key, found, undefined);
   if (blob === undefined) return;
   await indexTags(store, tx, place, blob.tags, undefined);

@@ -104,7 +104,7 @@ async function leaveBehind(
   found: Found,
   how: 'replaced' | 'deleted',
 ): Promise<boolean> {
-  if (found?.upload !== undefined) await discardUpload(store, tx, found.upload);
+  if (found?.upload !== undefined) await discardUpload(store, tx, place.key[0], found.upload);
   const old = committed(found);
   if (old === undefined) return true;
   if (keepsVersions(store, place) || old.version !== undefined) {

@@ -7,7 +7,7 @@
 //   snapshots    [container id, name, stamp]     and, with `deleted`, what soft delete keeps of a blob
 //   versions     [container id, name, stamp]     what versioning keeps of it
 //   blocks       [upload id, block id]           uncommitted blocks
-//   block counts upload id                       how many of those
+//   block counts, block bytes    upload id       how many of those, and how long they are together
 //   block names  [map, n]                        the list of blocks a blob was committed from (block-lists.ts)
 //   tags         [account, tag, value, container, container id, blob]    which blobs have it (tag-index.ts)
 //   copies       [container id, name]            copies from elsewhere that are under way (copy-targets.ts)
@@ -241,6 +241,7 @@ export interface BlobStore extends Store {
   readonly versions: Dictionary<KeptKey, KeptBlob>;
   readonly blocks: Dictionary<readonly [upload: number, id: string], PackedPiece>;
   readonly blockCounts: Counters<number>;
+  readonly blockBytes: Counters<number>;
   readonly blockNames: Dictionary<readonly [map: number, part: number], BlockNames>;
   readonly tags: Dictionary<TagKey, true>;
   readonly due: Dictionary<DueKey, true>;
@@ -281,6 +282,7 @@ export async function openBlobStore({ store, ...ground }: BlobGround): Promise<B
     versions: await state.dictionary('$system/blob/versions', options),
     blocks: await state.dictionary('$system/blob/blocks', options),
     blockCounts: await state.counters('$system/blob/block-counts', { system: true }),
+    blockBytes: await state.counters('$system/blob/block-bytes', { system: true }),
     blockNames: await state.dictionary('$system/blob/block-names', options),
     tags: await state.dictionary('$system/blob/tag-index', options),
     due: await state.dictionary('$system/blob/due', options),

@@ -52,7 +52,7 @@ async function endUpload(
   if (!hasEnded(found.upload, tx.now)) {
     return noteDue(store, tx, [uploadEnd(found.upload), 'upload', container, name, id]);
   }
-  await discardUpload(store, tx, found.upload);
+  await discardUpload(store, tx, container, found.upload);
   if (found.type === 'uncommitted') return writeRow(store, tx, [container, name], found, undefined);
   const { upload: _, ...blob } = found;
   await writeRow(store, tx, [container, name], found, blob);

@@ -29,7 +29,7 @@ async function sweepContainer(store: BlobStore, tx: Transaction, id: number): Pr
     const blob = committed(found);
     if (blob !== undefined) await dropWith(store, tx, key, blob);
     if (container !== undefined) await indexTags(store, tx, { container, key }, blob?.tags, undefined);
-    if (found.upload !== undefined) await discardUpload(store, tx, found.upload);
+    if (found.upload !== undefined) await discardUpload(store, tx, id, found.upload);
     await writeRow(store, tx, key, found, undefined);
     if (++swept === sweepAtOnce) return true;
   }

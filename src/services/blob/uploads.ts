@@ -43,9 +43,18 @@ export function hasEnded(upload: Upload, now: number): boolean {
   return now >= uploadEnd(upload);
 }
 
-/** Its blocks go with the commit. */
-export async function discardUpload(store: BlobStore, tx: Transaction, upload: Upload): Promise<void> {
-  await store.garbage.discard(tx, garbageKind, upload.id);
+/** Its blocks go with the commit. A block that comes meanwhile is a conflict: it would be counted for ever. */
+export async function discardUpload(
+  store: BlobStore,
+  tx: Transaction,
+  container: number,
+  { id }: Upload,
+): Promise<void> {
+  await store.garbage.discard(tx, garbageKind, id);
+  const count = await store.blockCounts.get(tx, id, { check: true });
+  const bytes = await store.blockBytes.get(tx, id, { check: true });
+  await store.usage.add(tx, [container, 'uncommitted', 'count'], -count);
+  await store.usage.add(tx, [container, 'uncommitted', 'bytes'], -bytes);
 }
 
 export function registerUploads(store: BlobStore): void {
@@ -62,6 +71,7 @@ function sweepUpload(store: BlobStore, id: number): Promise<boolean> {
       if (++swept === sweepAtOnce) return true;
     }
     await store.blockCounts.remove(tx, id);
+    await store.blockBytes.remove(tx, id);
     return false;
   });
 }

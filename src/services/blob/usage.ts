@@ -1,16 +1,17 @@
-// What a container uses: how many blobs, snapshots, versions and deleted ones there are, and how long they are
-// together. Counters in the commits that change rows, so the numbers are exact at every moment; they lock nothing. A
-// length is what a reader gets: what snapshots, versions and copies share is counted with each of them. Blocks that
-// nobody has committed are not counted.
+// What a container uses: how many blobs, snapshots, versions and deleted ones there are, and blocks that nobody has
+// committed, and how long they are together. Counters in the commits that change rows, so the numbers are exact at every
+// moment; they lock nothing. A length is what a reader gets: what snapshots, versions and copies share is counted with
+// each of them.
 //
 //   [container id, what, 'count' | 'bytes']
 //
-// A store that was written before there were counters is counted once, when it is opened.
+// A store that was written before there were counters, or before blocks were counted, is counted when it is opened.
 
-import type { Transaction } from '../../collections/index.js';
+import type { CounterReadOptions, Transaction } from '../../collections/index.js';
+import { unpackPiece } from '../common/content-rows.js';
 import type { BlobStore, Found, KeptBlob } from './model.js';
 
-export const usages = ['blobs', 'snapshots', 'versions', 'deleted'] as const;
+export const usages = ['blobs', 'snapshots', 'versions', 'deleted', 'uncommitted'] as const;
 export type UsedAs = (typeof usages)[number];
 
 /** What one row uses. */
@@ -28,6 +29,10 @@ export function usedBy(found: Found): Used | undefined {
 export function usedByKept(kind: 'snapshot' | 'version', kept: KeptBlob | undefined): Used | undefined {
   if (kept === undefined) return undefined;
   return { as: kept.deleted === undefined ? `${kind}s` : 'deleted', bytes: kept.length };
+}
+
+export function usedByBlock(block: { readonly length: number } | undefined): Used | undefined {
+  return block && { as: 'uncommitted', bytes: block.length };
 }
 
 export type Usage = Readonly<Record<UsedAs, { readonly count: number; readonly bytes: number }>>;
@@ -77,9 +82,14 @@ export function accountUsage(store: BlobStore, account: string): Promise<Contain
   });
 }
 
-export async function readUsage(store: BlobStore, tx: Transaction, container: number): Promise<Usage> {
+export async function readUsage(
+  store: BlobStore,
+  tx: Transaction,
+  container: number,
+  options?: CounterReadOptions,
+): Promise<Usage> {
   const rows = usages.map(async (as) => {
-    const value = (what: 'count' | 'bytes') => store.usage.get(tx, [container, as, what]);
+    const value = (what: 'count' | 'bytes') => store.usage.get(tx, [container, as, what], options);
     return [as, { count: await value('count'), bytes: await value('bytes') }] as const;
   });
   return Object.fromEntries(await Promise.all(rows)) as unknown as Usage;
@@ -93,21 +103,52 @@ export async function forgetUsage(store: BlobStore, tx: Transaction, container: 
   }
 }
 
+/** What each row uses, of a container or of all, as the transaction's snapshot has them. */
+export async function* usedRows(
+  store: BlobStore,
+  tx: Transaction,
+  container?: number,
+): AsyncGenerator<readonly [container: number, used: Used | undefined]> {
+  const range = container === undefined ? {} : { prefix: [container] };
+  for await (const [[id], found] of store.blobs.entries(tx, range)) yield [id, usedBy(found)];
+  for await (const [[id], kept] of store.snapshots.entries(tx, range)) {
+    yield [id, usedByKept('snapshot', kept)];
+  }
+  for await (const [[id], kept] of store.versions.entries(tx, range)) {
+    yield [id, usedByKept('version', kept)];
+  }
+}
+
+/** Likewise, of the blocks that belong to an upload. */
+export async function* usedBlocks(
+  store: BlobStore,
+  tx: Transaction,
+  container?: number,
+): AsyncGenerator<readonly [container: number, used: Used | undefined, upload: number]> {
+  const range = container === undefined ? {} : { prefix: [container] };
+  for await (const [[id], { upload }] of store.blobs.entries(tx, range)) {
+    if (upload === undefined) continue;
+    for await (const [, block] of store.blocks.entries(tx, { prefix: [upload.id] })) {
+      yield [id, usedByBlock(unpackPiece(block)), upload.id];
+    }
+  }
+}
+
+/** 1: what was counted when there were no counters of blocks; 2: all. */
 const isCounted: UsageKey = [0, 'all', 'count'];
 
-/** Counts all there is, if that was never done. */
+/** Counts all that there is and that was never counted. */
 export async function countOnce(store: BlobStore): Promise<void> {
   await store.run(async (tx) => {
-    if ((await store.usage.get(tx, isCounted)) !== 0) return;
-    await store.usage.add(tx, isCounted, 1);
-    const add = (container: number, used: Used | undefined) =>
-      countRow(store, tx, container, undefined, used);
-    for await (const [[container], blob] of store.blobs.entries(tx)) await add(container, usedBy(blob));
-    for await (const [[container], kept] of store.snapshots.entries(tx)) {
-      await add(container, usedByKept('snapshot', kept));
+    const counted = await store.usage.get(tx, isCounted);
+    if (counted === 2) return;
+    await store.usage.add(tx, isCounted, 2 - counted);
+    if (counted === 0) {
+      for await (const [id, used] of usedRows(store, tx)) await countRow(store, tx, id, undefined, used);
     }
-    for await (const [[container], kept] of store.versions.entries(tx)) {
-      await add(container, usedByKept('version', kept));
+    for await (const [id, used, upload] of usedBlocks(store, tx)) {
+      await countRow(store, tx, id, undefined, used);
+      await store.blockBytes.add(tx, upload, used?.bytes ?? 0);
     }
   });
 }

@@ -1,10 +1,11 @@
 // Whether blobs hold together: for who verifies a store. Each blob, snapshot, version and uncommitted block names
-// bytes that are there (common/verify-contents.ts tells why work may go on meanwhile).
+// bytes that are there (common/verify-contents.ts tells why work may go on meanwhile), and they are counted as they are.
 
 import type { Dictionary, Transaction } from '../../collections/index.js';
 import { type ContentRows, openContentRows, unpackPiece } from '../common/content-rows.js';
 import { hasExtent, hasMap, isSame, verifyMaps } from '../common/verify-contents.js';
 import type { BlobContent, BlobStore } from './model.js';
+import { verifyUsage } from './verify-usage.js';
 
 /** A sentence for each that does not. */
 export async function verifyBlobs(store: BlobStore): Promise<string[]> {
@@ -19,6 +20,7 @@ export async function verifyBlobs(store: BlobStore): Promise<string[]> {
     if (await isSame(tx, store.blocks, key, piece))
       damage.push(`the bytes of block ${key[1]} are not stored`);
   }
+  damage.push(...(await verifyUsage(store, tx)));
   return damage;
 }
 
