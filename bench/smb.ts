@@ -25,11 +25,11 @@ import { type SmbTarget, smbd, startLazuli, startSmbd } from './targets.js';
 const smbclient = '/usr/bin/smbclient';
 const mib = 2 ** 20;
 const largeBytes: Record<Size, number> = { small: mib, full: 64 * mib };
-const fileBytes: Record<Size, number> = { small: mib, full: 16 * mib };
-const smallFiles: Record<Size, number> = { small: 5, full: 60 };
-const rounds: Record<Size, number> = { small: 1, full: 2 };
+const fileBytes: Record<Size, number> = { small: mib, full: 64 * mib };
+const smallFiles: Record<Size, number> = { small: 5, full: 300 };
+const rounds: Record<Size, number> = { small: 1, full: 3 };
 const blockSizes = [4096, 65_536, mib];
-const mostBlocks = 256;
+const mostBlocks = 2048;
 const underWay = 8;
 
 /** What was done how often in a second, bytes counted in MiB, and how many milliseconds of the processor one took. */
