@@ -16,9 +16,9 @@ COPY --from=build /app /app
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
-EXPOSE 10000 10001 10002 10003 10080 10445
+EXPOSE 10000 10001 10002 10003 10005 10445
 # Not by fetch, which refuses this port.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["node", "-e", "require('http').get('http://127.0.0.1:10080/health/ready', (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["node", "-e", "require('http').get('http://127.0.0.1:10005/health/ready', (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "/app/node_modules/lazuli/dist/server/main.js"]
 CMD ["--location", "/data", "--blobHost", "0.0.0.0", "--queueHost", "0.0.0.0", "--tableHost", "0.0.0.0", "--fileHost", "0.0.0.0", "--smbHost", "0.0.0.0"]

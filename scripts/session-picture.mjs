@@ -8,7 +8,7 @@ import { BlobServiceClient } from '@azure/storage-blob';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'lazuli-picture-'));
-const usual = { blob: 10000, queue: 10001, table: 10002, file: 10003, smb: 10445, admin: 10080 };
+const usual = { blob: 10000, queue: 10001, table: 10002, file: 10003, smb: 10445, admin: 10005 };
 const ports = Object.keys(usual).map((name) => `--${name}Port=0`);
 const program = spawn(process.execPath, [join(root, 'dist/server/main.js'), ...ports], {
   cwd: folder,

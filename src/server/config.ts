@@ -55,7 +55,7 @@ export const defaultPorts: Readonly<Record<ServiceName | 'smb' | 'admin', number
   table: 10002,
   file: 10003,
   smb: 10445,
-  admin: 10080,
+  admin: 10005,
 };
 
 /** Azurite has none of these: two servers side by side need not both have them. */

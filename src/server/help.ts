@@ -90,6 +90,6 @@ export function flagText({ name, short, takes }: Option): string {
 const serviceLines = [
   '  --blobHost, --blobPort      where it listens [127.0.0.1, 10000]; the same for',
   '                              queue 10001, table 10002, file 10003, smb 10445,',
-  '                              admin 10080; port 0 picks a free one',
+  '                              admin 10005; port 0 picks a free one',
   '  --blobKeepAliveTimeout <s>  idle connections [65]; also queue, table, file',
 ];

@@ -24,7 +24,7 @@ const servicePorts = [
   ['table', 10002],
   ['file', 10003],
   ['smb', 10445],
-  ['admin', 10080],
+  ['admin', 10005],
 ] as const;
 
 // biome-ignore format: a table

@@ -63,7 +63,7 @@ test('the page shows services and requests to whoever opens it, and neither toke
 
 test('a page of another site that points its name here is refused', async (t) => {
   const program = await startProgram(t, ['-s', '--inMemoryPersistence']);
-  for (const host of ['evil.example', 'evil.example:10080', '127.0.0.1.evil.example']) {
+  for (const host of ['evil.example', 'evil.example:10005', '127.0.0.1.evil.example']) {
     assert.equal((await ask(program, '/metrics', { host })).status, 421);
   }
   for (const host of ['localhost', 'localhost:1', '[::1]:5', '127.0.0.1']) {
@@ -216,13 +216,13 @@ test('a dead-letter queue is set by an admin call, and a wrong one is refused', 
 test('the health check of the Dockerfile tells a server that is ready from none', async (t) => {
   const [, words = '[]'] =
     /^HEALTHCHECK .*? CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
-  const host = '127.0.0.77'; // the port itself matters: fetch refuses it
+  const host = '127.0.0.77'; // the usual port, where nobody else has it
   const [program = '', ...args]: string[] = JSON.parse(words.replaceAll('127.0.0.1', host));
   const check = () => spawnSync(program, args).status;
   assert.equal(check(), 1);
   const server = await startProgram(
     t,
-    ['-s', '--inMemoryPersistence', '--adminHost', host, '--adminPort', '10080'],
+    ['-s', '--inMemoryPersistence', '--adminHost', host, '--adminPort', '10005'],
     {
       withAdmin: false,
     },

@@ -128,9 +128,9 @@ async function takenPort(t: { after(done: () => void): void }, port = 0): Promis
 }
 
 test('the admin port, taken and not asked for, is left out with a line that says so', async (t) => {
-  await takenPort(t, 10080).catch(() => {}); // if somebody else has it, just as well
+  await takenPort(t, 10005).catch(() => {}); // if somebody else has it, just as well
   const program = await startProgram(t, ['--inMemoryPersistence'], { withAdmin: false });
-  assert.match(program.output.stdout, /^Admin is not served: 127\.0\.0\.1:10080 is in use; --adminPort /m);
+  assert.match(program.output.stdout, /^Admin is not served: 127\.0\.0\.1:10005 is in use; --adminPort /m);
   assert.equal(program.urls['admin'], undefined);
   const port = await takenPort(t);
   const asked = await run(['--inMemoryPersistence', ...freePorts, '--adminPort', String(port)]);
