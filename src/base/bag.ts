@@ -15,7 +15,9 @@ export class Bag<T extends Bagged> {
     return this.#items.length;
   }
 
+  /** A second time it does nothing. */
   add(item: T): void {
+    if (this.#items[item.place] === item) return;
     item.place = this.#items.push(item) - 1;
   }
 
