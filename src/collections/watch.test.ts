@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { StateManager, type Watched } from './index.js';
+import { turns } from './scenario.suite.js';
 
 test('a watch tells of each change in its range, of a key only the newest', async () => {
   await using state = await StateManager.open({ memory: true });
@@ -38,4 +41,30 @@ test('a watch of one key ends by its signal, and when the state closes', async (
   assert.equal((await first).done, true);
   await state.close();
   assert.equal((await second).done, true);
+});
+
+test('changes that wait to be looked at take their own memory, not that of what was written beside them', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  await using state = await StateManager.open({ memory: true });
+  const [d, others] = [await state.dictionary<number, number>('d'), await state.dictionary('others')];
+  await using _changes = d.watch();
+  const beside = Buffer.alloc(2600);
+  const write = (number: number) =>
+    state.transaction(async (tx) => {
+      await d.set(tx, number, number);
+      for (const key of [1, 2, 3]) await others.set(tx, key, beside);
+    });
+  await write(0);
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let number = 1; number <= 2000; number++) await write(number);
+  let kept = Number.POSITIVE_INFINITY;
+  // What nobody keeps is given back by a thread of the collector's own, some time later.
+  for (let left = 50; left > 0 && kept > 4_000_000; left--) {
+    collect();
+    await turns();
+    kept = process.memoryUsage().arrayBuffers - before;
+  }
+  assert.ok(kept <= 4_000_000, `2,000 changes keep ${kept} bytes`);
 });

@@ -3,7 +3,7 @@
 // that changes again before it was looked at, only the newest state is told, and who falls too far behind is
 // told that.
 
-import { mapKey } from '../base/bytes.js';
+import { mapKey, ownCopy } from '../base/bytes.js';
 import type { DurableCommit, Version } from '../engine/engine.js';
 import { decodeKey } from '../engine/keys.js';
 import { decodeRecord, type Generation, generation } from './catalog.js';
@@ -130,7 +130,7 @@ class Watcher<K, V> {
       if (name === this.#collection.catalog.name) this.#takeRecord(value, version);
       else if (name >= this.#bounds.low && name < this.#bounds.high) {
         this.#pending.delete(name); // the newest is last
-        this.#pending.set(name, { version, row: value });
+        this.#pending.set(name, { version, row: value && ownCopy(value) });
       }
     }
     if (this.#pending.size > (this.#range.maxPending ?? defaultMaxPending)) {
