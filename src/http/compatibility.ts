@@ -70,6 +70,7 @@ export function compatibility(): string {
     '- `GET /api/accounts/{name}/usage` on the admin port tells what each container uses, counted exactly.',
     '- Get Blob takes `If-Range`: the range if the blob is still what the header names, else the whole.',
     '- Set Blob Expiry works on every account; Azure has it where the namespace is hierarchical.',
+    '- `--smbAclMode enforce` has SMB enforce the permissions of files; in Azure a key may do everything (smb.md).',
     '',
     '## Not there',
     '',

@@ -8,11 +8,12 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { developmentAccount } from '#src/services/common/accounts.js';
 import { type Program, startProgram, temporaryFolder } from '../support/program.js';
-import { missing, python, succeeds } from '../support/programs.js';
+import { missing, python, run, succeeds } from '../support/programs.js';
 import { rest } from '../support/rest.js';
 
 const impacket = '/usr/lib/python3/dist-packages/impacket';
 const rclone = '/usr/bin/rclone';
+const smbclient = '/usr/bin/smbclient';
 const { name: account } = developmentAccount;
 const [key] = developmentAccount.keys;
 
@@ -160,3 +161,34 @@ test('rclone copies a tree over SMB, lists, checks, syncs and removes it', {
   await run('purge', 'lz:files/tree');
   assert.equal((await run('lsf', 'lz:files')).trim(), '');
 });
+
+// biome-ignore format: a table
+const aclModes: readonly (readonly [from: string, args: readonly string[], env: Record<string, string>, file: object, refused: boolean])[] = [
+  ['nowhere',          [],                            {},                                   {},                        false],
+  ['the command line', ['--smbAclMode', 'enforce'],   {},                                   {},                        true],
+  ['the environment',  [],                            { LAZULI_SMB_ACL_MODE: 'enforce' },   {},                        true],
+  ['lazuli.json',      [],                            {},                                   { smbAclMode: 'enforce' }, true],
+  ['all of them',      ['--smbAclMode', 'superuser'], { LAZULI_SMB_ACL_MODE: 'enforce' },   { smbAclMode: 'enforce' }, false],
+];
+for (const [from, args, env, file, refused] of aclModes) {
+  const skip = missing(smbclient);
+  const does = refused ? 'refused over SMB' : 'allowed';
+  test(`the ACL mode from ${from}: overwriting what can only be read is ${does}`, { skip }, async (t) => {
+    const location = temporaryFolder(t);
+    writeFileSync(join(location, 'lazuli.json'), JSON.stringify(file));
+    const program = await startProgram(t, ['-s', '-l', location, ...args], { env });
+    const url = program.urls['file'] ?? '';
+    const put = (path: string, headers: Record<string, string> = {}) =>
+      rest('file', url, path, { method: 'PUT', headers });
+    assert.equal((await put('/files?restype=share')).status, 201);
+    const permission = { 'x-ms-file-permission': 'O:BAG:BAD:(A;;FR;;;AU)' };
+    const made = await put('/files/f', { 'x-ms-type': 'file', 'x-ms-content-length': '1', ...permission });
+    assert.equal(made.status, 201, await made.text());
+    writeFileSync(join(location, 'local'), 'new');
+    const where = ['//127.0.0.1/files', '-p', portOf(program), '-U', `localhost\\${account}%${key}`];
+    const { output, errors } = await run(smbclient, [...where, '-c', 'put local f'], { cwd: location });
+    assert.equal(/ACCESS_DENIED/.test(output + errors), refused, output + errors);
+    const { length } = await (await rest('file', url, '/files/f', {})).text();
+    assert.equal(length, refused ? 1 : 3);
+  });
+}

@@ -2,12 +2,12 @@
 // run at all, with the reasons.
 
 /** Single tests that want what is not offered, with the reason; all others of a suite must pass. */
-export const cannot: Readonly<Record<string, string>> = {
-  'compound.related4': 'permissions are not enforced',
-  'compound.related7': 'permissions are not enforced',
+const cannot: Readonly<Record<string, string>> = {
+  'compound.related4': 'permissions are not enforced unless told',
+  'compound.related7': 'permissions are not enforced unless told',
   'compound.compound-padding': 'uses a named stream',
-  'delete-on-close-perms.OVERWRITE_IF Existing': 'permissions are not enforced',
-  'delete-on-close-perms.CREATE_IF Existing': 'permissions are not enforced',
+  'delete-on-close-perms.OVERWRITE_IF Existing': 'permissions are not enforced unless told',
+  'delete-on-close-perms.CREATE_IF Existing': 'permissions are not enforced unless told',
   'durable-open.alloc-size': 'expects an allocation size of its own choice',
   'durable-v2-open.app-instance': 'asks for a handle by the application that has it',
   'fileid.fileid': 'uses a named stream',
@@ -30,6 +30,17 @@ export const cannot: Readonly<Record<string, string>> = {
   'timestamps.delayed-write-vs-setbasic': 'expects write times two seconds late',
   'timestamps.delayed-2write': 'expects write times two seconds late',
 };
+
+/** The stage that runs on a server that enforces permissions, and what cannot pass there. */
+export const enforcing = '10 permissions';
+const cannotEnforcing: Readonly<Record<string, string>> = {
+  'acls.ACCESSBASED': 'needs a share that hides what cannot be read',
+  'session.reauth4': 'becomes anonymous',
+};
+
+export function reasonsOf(stage: string): Readonly<Record<string, string>> {
+  return stage === enforcing ? cannotEnforcing : cannot;
+}
 
 const within = (suite: string, names: readonly string[]) => names.map((name) => `${suite}.${name}`);
 
@@ -76,6 +87,10 @@ export const stages: Readonly<Record<string, readonly string[]>> = {
     ]).map((name) => name.replace('copy_chunk.', 'copy_chunk_')),
   ],
   '10 times, rights': ['timestamps', 'sdread', 'create_no_streams'],
+  [enforcing]: [
+    'acls', 'delete-on-close-perms', 'session.reauth4',
+    ...within('create', ['aclfile', 'acldir', 'nulldacl']), ...within('compound', ['related4', 'related7']),
+  ],
   '10 durable': [
     'durable-open', 'durable-v2-open', 'durable-v2-delay',
     ...within('replay', ['replay-regular', 'replay-commands', 'replay-dhv2-oplock1', 'replay-dhv2-oplock2',
@@ -92,8 +107,8 @@ export const long: readonly string[] = ['maxfid'];
 
 /** Suites that are not run, with the reason. */
 export const inapplicable: Readonly<Record<string, string>> = {
-  'acls, create.aclfile, create.acldir, create.nulldacl, session.reauth4': 'permissions are not enforced',
-  'aio_delay, change_notify_disabled, samba3misc, kernel-oplocks': 'need a setting of the reference server',
+  'acls_non_canonical, aio_delay, change_notify_disabled, samba3misc, kernel-oplocks':
+    'need a setting of the reference server',
   'bench, scan, hold-oplock, hold-sharemode, check-sharemode':
     'tools, not tests; two of them hold files for smb-rest.test.ts',
   'ea, getinfo.complex': 'extended attributes',

@@ -1,6 +1,6 @@
 // What came out of smbtorture, as tables for docs/smb.md: a row for each stage, then what fails and what is not run.
 
-import { cannot, inapplicable, stages } from './smbtorture-suites.js';
+import { inapplicable, reasonsOf, stages } from './smbtorture-suites.js';
 
 export interface Outcome {
   readonly stage: string;
@@ -26,22 +26,31 @@ export function tableOf(ours: readonly Outcome[], theirs: readonly Outcome[]): s
       namesOf(outcomes.filter(of), verdict).length;
     return [
       ...(['passed', 'failed', 'skipped'] as const).map((verdict) => count(ours, verdict)),
-      theirs.length === 0 ? 'not run' : `${count(theirs, 'passed')} / ${count(theirs, 'failed')}`,
+      theirs.filter(of).length === 0 ? 'not run' : `${count(theirs, 'passed')} / ${count(theirs, 'failed')}`,
     ];
   };
   const rows = Object.entries(stages).map(([stage, tests]) => {
     const suites = tests.map((name) => name.split('.')[0]);
     return [stage, [...new Set(suites)].join(', '), ...counts((outcome) => outcome.stage === stage)];
   });
-  const theirPassed = new Set(namesOf(theirs, 'passed'));
-  const failed = namesOf(ours, 'failed')
-    .sort()
-    .map((name) => {
-      const samba = theirs.length === 0 ? 'not run' : theirPassed.has(name) ? 'passes' : 'does not pass';
-      return [`\`${name}\``, cannot[name] ?? 'a defect', samba];
+  // A test may be run in two stages, on servers that are set differently.
+  const inStage = (outcomes: readonly Outcome[], verdict: Verdict) =>
+    new Set(outcomes.flatMap((one) => one[verdict].map((name) => `${one.stage}/${name}`)));
+  const theirPassed = inStage(theirs, 'passed');
+  const theirFailed = inStage(theirs, 'failed');
+  const failed = ours
+    .flatMap(({ stage, failed: names }) => names.map((name) => ({ stage, name })))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ stage, name }) => {
+      const passes = theirPassed.has(`${stage}/${name}`);
+      const fails = theirFailed.has(`${stage}/${name}`);
+      const samba = passes ? 'passes' : fails ? 'does not pass' : 'not run';
+      return [`\`${name}\``, reasonsOf(stage)[name] ?? 'a defect', samba];
     });
-  const ourPassed = new Set(namesOf(ours, 'passed'));
-  const more = namesOf(theirs, 'failed').filter((name) => ourPassed.has(name));
+  const ourPassed = inStage(ours, 'passed');
+  const more = theirs.flatMap(({ stage, failed: names }) =>
+    names.filter((name) => ourPassed.has(`${stage}/${name}`)),
+  );
   return [
     table(
       ['Stage', 'Suites', 'Pass', 'Fail', 'Skipped by smbtorture', 'smbd 4.17 pass / fail'],

@@ -66,7 +66,7 @@ function allowedByOwn(who: Identity, { owner, dacl }: Descriptor): number {
     if (does === undefined || !(holds(who, entry.sid) || (owns && entry.sid.equals(ownerRights)))) continue;
     const rights = mapGeneric(entry.mask) & allAccess;
     if (does === 'allows') granted |= rights & ~denied;
-    else denied |= rights & ~granted;
+    else denied |= rights;
   }
   return granted;
 }
