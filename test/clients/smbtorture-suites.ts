@@ -3,11 +3,11 @@
 
 /** Single tests that want what is not offered, with the reason; all others of a suite must pass. */
 const cannot: Readonly<Record<string, string>> = {
-  'compound.related4': 'permissions are not enforced unless told',
-  'compound.related7': 'permissions are not enforced unless told',
+  'compound.related4': 'needs permissions enforced: passes in that stage',
+  'compound.related7': 'needs permissions enforced: passes in that stage',
   'compound.compound-padding': 'uses a named stream',
-  'delete-on-close-perms.OVERWRITE_IF Existing': 'permissions are not enforced unless told',
-  'delete-on-close-perms.CREATE_IF Existing': 'permissions are not enforced unless told',
+  'delete-on-close-perms.OVERWRITE_IF Existing': 'needs permissions enforced: passes in that stage',
+  'delete-on-close-perms.CREATE_IF Existing': 'needs permissions enforced: passes in that stage',
   'durable-open.alloc-size': 'expects an allocation size of its own choice',
   'durable-v2-open.app-instance': 'asks for a handle by the application that has it',
   'fileid.fileid': 'uses a named stream',

@@ -36,16 +36,17 @@ export function tableOf(ours: readonly Outcome[], theirs: readonly Outcome[]): s
   // A test may be run in two stages, on servers that are set differently.
   const inStage = (outcomes: readonly Outcome[], verdict: Verdict) =>
     new Set(outcomes.flatMap((one) => one[verdict].map((name) => `${one.stage}/${name}`)));
-  const theirPassed = inStage(theirs, 'passed');
-  const theirFailed = inStage(theirs, 'failed');
+  const words = { passed: 'passes', failed: 'does not pass', skipped: 'is skipped' } as const;
+  const theirWord = (place: string) => {
+    const verdict = (['passed', 'failed', 'skipped'] as const).find((one) => inStage(theirs, one).has(place));
+    return verdict ? words[verdict] : 'not run';
+  };
   const failed = ours
     .flatMap(({ stage, failed: names }) => names.map((name) => ({ stage, name })))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ stage, name }) => {
-      const passes = theirPassed.has(`${stage}/${name}`);
-      const fails = theirFailed.has(`${stage}/${name}`);
-      const samba = passes ? 'passes' : fails ? 'does not pass' : 'not run';
-      return [`\`${name}\``, reasonsOf(stage)[name] ?? 'a defect', samba];
+      const reason = reasonsOf(stage)[name] ?? 'a defect';
+      return [`\`${name}\``, reason, theirWord(`${stage}/${name}`)];
     });
   const ourPassed = inStage(ours, 'passed');
   const more = theirs.flatMap(({ stage, failed: names }) =>
