@@ -1,4 +1,4 @@
-// A transaction: what it holds, what it has read, what it means to write.
+// A transaction from its beginning to its end. What it does in between is in transaction-work.ts.
 //
 //   active ──commit()──> committing ──> committed
 //     │                      └────────> faulted      the store refused it, or the outcome is unknown
@@ -15,91 +15,54 @@
 
 import type { Awaitable } from '../base/awaitable.js';
 import { mapKey } from '../base/bytes.js';
-import type { Stamp } from '../base/stamps.js';
-import type { CheckedPage, Committed, Key, KeyRead, Snapshot, Version, Versioned } from '../engine/engine.js';
+import type { Committed, Version } from '../engine/engine.js';
 import { LimitError, LostError } from '../engine/errors.js';
 import { Calls } from './calls.js';
-import { ChangeSet } from './change-set.js';
 import {
-  ArgumentError,
   ConflictError,
   ObjectClosedError,
-  OperationTooLargeError,
   TimeoutError,
   TransactionClosedError,
   TransactionFaultedError,
   translate,
 } from './errors.js';
 import type { Kernel } from './kernel.js';
-import { type LockMode, LockOwner } from './lock-entries.js';
 import { seenLost, within } from './outcomes.js';
-import { assertReadable, assertWritable, demotedError, isDemoted } from './roles.js';
 import type {
   CommitOptions,
   TransactionHook,
   TransactionOptions,
   TransactionStatus,
 } from './transaction-options.js';
-import { limitOf, longestTimer, Wait, type WaitOptions } from './waits.js';
-
-/** What is the same for all runs of one piece of work. */
-export interface Run {
-  /** Of the first run: who is older gets through. */
-  readonly age: number | undefined;
-  readonly until: number;
-}
+import { type Run, TransactionWork } from './transaction-work.js';
+import { limitOf, longestTimer } from './waits.js';
 
 /** One change of a collection that somebody listens to. */
 export type RecordedEvent = (transaction: Transaction) => void;
 
-export class Transaction implements AsyncDisposable {
-  readonly id: bigint;
-  /** Whether it began on the primary: only then it can lock and write. */
-  readonly primary: boolean;
-  /** @internal Of the primary's role when it began. */ readonly term: number;
-  readonly timeoutMs: number;
-
-  /** @internal */ readonly kernel: Kernel;
-  /** @internal */ readonly owner: LockOwner;
-  /** @internal Collections whose lock it holds. */ readonly touched: object[] = [];
-  /** @internal Collections that it removes. */ removing: Set<object> | undefined;
-  /** @internal */ readonly began = performance.now();
-  /** @internal When its waits end. */ readonly until: number;
-  /** @internal */ readonly changes = new ChangeSet();
+export class Transaction extends TransactionWork implements AsyncDisposable {
   /** @internal Among the live ones. */ place = 0;
 
   readonly #frees: boolean;
   readonly #calls = new Calls(this);
   #hooks: TransactionHook[] | undefined;
   #events: RecordedEvent[] | undefined;
-  #snapshot: Snapshot | undefined;
   #status: TransactionStatus = 'active';
   #reason = '';
   #fault: unknown;
-  #seen: Version = 0;
-  #now: number | undefined;
   #version: Version | undefined;
   #isOrdered = false;
   /** Whether something that it wrote or has seen was lost, and it was told so. */
   #isLost = false;
   /** Whether `commit()` was called, and may be queued behind other calls. */
   #asked = false;
-  #wait: Wait | undefined;
   #ageTimer: NodeJS.Timeout | undefined;
 
   /** @internal Use `state.begin()`. */
   constructor(kernel: Kernel, options: TransactionOptions, run?: Run) {
-    kernel.assertOpen();
-    this.kernel = kernel;
-    const id = kernel.drawId();
-    this.id = BigInt(id);
-    this.owner = new LockOwner(this.id, run?.age ?? id);
-    this.primary = kernel.role === 'primary';
-    this.term = kernel.term;
+    super(kernel, options, run);
     this.#frees = options.frees === true;
-    this.timeoutMs = limitOf('timeoutMs', options.timeoutMs, kernel.settings.timeoutMs);
-    this.until = run?.until ?? this.began + limitOf('withinMs', options.withinMs, Number.POSITIVE_INFINITY);
-    if (options.snapshot !== 'first read') this.#takeSnapshot(options.snapshot);
+    if (options.snapshot !== 'first read') this.takeSnapshot(options.snapshot);
     kernel.live.add(this);
     const { maxTransactionAgeMs } = kernel.settings;
     if (Number.isFinite(maxTransactionAgeMs)) this.#endAfter(maxTransactionAgeMs);
@@ -112,27 +75,6 @@ export class Transaction implements AsyncDisposable {
   /** The place of its commit in the history; -1 until then, and for one that wrote nothing. */
   get commitSequenceNumber(): bigint {
     return this.#version === undefined ? -1n : BigInt(this.#version);
-  }
-
-  /** The place in the history that its enumerations and counts show. */
-  get visibilitySequenceNumber(): bigint {
-    return BigInt(this.snapshot.seen);
-  }
-
-  /** The time of the decision: when its last lock was granted. Milliseconds since 1970. */
-  get now(): number {
-    this.#now ??= this.kernel.engine.clock.now();
-    return this.#now;
-  }
-
-  /** A rising number, above the clock, every stamp drawn before and `seen`: for ETags and ids. */
-  stamp(seen: Stamp = 0): Stamp {
-    return this.kernel.engine.stamps.draw(seen);
-  }
-
-  /** The commit is not durable before this is: bytes in a file of the caller's, for instance. */
-  after(work: Promise<unknown>): void {
-    this.changes.after(work);
   }
 
   /** Is told how the transaction ends. Must not throw or wait. */
@@ -218,124 +160,8 @@ export class Transaction implements AsyncDisposable {
   }
 
   /** @internal */
-  assertWritable(): void {
-    assertWritable(this);
-  }
-
-  /** @internal */
-  assertReadable(): void {
-    assertReadable(this);
-  }
-
-  /** @internal This replica is not the primary any more: the locks are gone, and a call that waits for one fails. */
-  demote(): void {
-    if (this.primary) this.kernel.locks.release(this.owner, demotedError(this));
-  }
-
-  /** @internal How long the call at hand may wait. Mostly nothing is said of it, and one object serves them all. */
-  wait(options: WaitOptions | undefined): Wait {
-    if (options?.timeoutMs !== undefined || options?.signal !== undefined) return new Wait(options, this);
-    this.#wait ??= new Wait(undefined, this);
-    this.#wait.restart();
-    return this.#wait;
-  }
-
-  /** @internal Nothing where the lock is granted at once. */
-  lock(key: string, mode: LockMode, wait: Wait): Promise<void> | undefined {
-    this.assertActive(); // an ended one would keep it for ever
-    this.#now = undefined;
-    const granted = this.kernel.locks.acquire(this.owner, key, mode, wait);
-    return granted === undefined ? undefined : this.#lockAfter(granted);
-  }
-
-  async #lockAfter(granted: Promise<void>): Promise<void> {
-    await granted;
-    this.#now = undefined;
-    this.assertActive();
-    if (isDemoted(this)) throw demotedError(this);
-  }
-
-  /** @internal The newest value, own writes not looked at. `checked`: it must still be so at the commit. */
-  read(key: Key, name: string, locked: boolean, checked: boolean): Awaitable<Versioned> {
-    const known = locked ? this.changes.known(name) : undefined;
-    if (known !== undefined) return known;
-    const found = this.kernel.engine.get(key, name);
-    return found instanceof Promise
-      ? this.#readAfter(found, key, name, locked, checked)
-      : this.#note(found, key, name, locked, checked);
-  }
-
-  async #readAfter(found: Promise<Versioned>, key: Key, name: string, locked: boolean, checked: boolean) {
-    return this.#note(await found, key, name, locked, checked);
-  }
-
-  #note(found: Versioned, key: Key, name: string, locked: boolean, checked: boolean): Versioned {
-    this.see(found.seen);
-    if (checked) this.changes.expect(name, { key, version: found.version, locked, found });
-    return found;
-  }
-
-  /** @internal What must still be so at the commit. */
-  expect(name: string, read: KeyRead): void {
-    this.changes.expect(name, read);
-  }
-
-  /** @internal */
-  expectPage(page: CheckedPage): void {
-    if (this.#status !== 'active') page[Symbol.dispose]();
-    this.assertActive();
-    this.changes.expectPage(page);
-    this.see(page.seen);
-  }
-
-  /** @internal The result of this transaction depends on that commit. */
-  see(version: Version): void {
-    if (version > this.#seen) this.#seen = version;
-  }
-
-  /** @internal */
-  write(name: string, key: Key, value: Uint8Array | undefined, frees?: boolean): void {
-    this.changes.write(name, key, value, frees);
-    const { maxTransactionBytes } = this.kernel.settings;
-    if (this.changes.bytes <= maxTransactionBytes) return;
-    const cause = new OperationTooLargeError(
-      `one transaction writes at most ${maxTransactionBytes} bytes: split the work over several`,
-    );
-    throw this.fault(cause.message, cause);
-  }
-
-  /** @internal */
   record(event: RecordedEvent): void {
     (this.#events ??= []).push(event);
-  }
-
-  /** Whether it is fixed which moment its enumerations show. */
-  get hasSnapshot(): boolean {
-    return this.#snapshot !== undefined;
-  }
-
-  /** Whether it has written anything so far. */
-  get hasWrites(): boolean {
-    return !this.changes.isEmpty;
-  }
-
-  /** @internal The moment that its enumerations and counts show. */
-  get snapshot(): Snapshot {
-    const snapshot = this.#snapshot ?? this.#takeSnapshot('begin');
-    this.see(snapshot.seen);
-    return snapshot;
-  }
-
-  #takeSnapshot(when: 'begin' | undefined): Snapshot {
-    if (when !== undefined && when !== 'begin')
-      throw new ArgumentError(`snapshot is 'begin' or 'first read', not ${String(when)}`);
-    this.assertActive();
-    try {
-      this.#snapshot = this.kernel.engine.snapshot();
-    } catch (error) {
-      throw translate(error);
-    }
-    return this.#snapshot;
   }
 
   #endAfter(ageMs: number): void {
@@ -358,7 +184,7 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal Commits were lost: if it has seen one of them, what it would decide is not so. */
   faultIfLost(): void {
-    const lost = this.kernel.engine.settled(this.#seen);
+    const lost = this.kernel.engine.settled(this.seen);
     if (lost === undefined) return;
     lost.catch(() => {});
     this.#isLost = true;
@@ -367,7 +193,7 @@ export class Transaction implements AsyncDisposable {
 
   /** @internal Resolves once nothing that it has seen can be lost any more. */
   settled(): Promise<void> | undefined {
-    return this.kernel.engine.settled(this.#seen)?.catch((error) => {
+    return this.kernel.engine.settled(this.seen)?.catch((error) => {
       throw this.#version === undefined ? seenLost(error) : translate(error);
     });
   }
@@ -391,7 +217,7 @@ export class Transaction implements AsyncDisposable {
 
   /** Nothing to write and nothing to check: it only waits for what it has seen. */
   #commitRead(): Awaitable<void> {
-    this.#tell('ordered', this.#seen);
+    this.#tell('ordered', this.seen);
     this.#end('committed');
     const settled = this.settled();
     if (settled === undefined) return this.#tell('durable');
@@ -467,10 +293,7 @@ export class Transaction implements AsyncDisposable {
     if (status === 'committed') this.#reason = 'it was committed';
     clearTimeout(this.#ageTimer);
     this.kernel.live.delete(this);
-    this.#snapshot?.[Symbol.dispose]();
-    this.#snapshot = undefined;
-    this.changes.close();
     if (status !== 'committed' && !this.#isOrdered) this.#tell('aborted');
-    this.kernel.locks.release(this.owner, reason);
+    this.letGo(reason);
   }
 }
