@@ -11,7 +11,7 @@
 // swept later. A generation is a stamp, so it is never used again.
 
 import { mapKey } from '../base/bytes.js';
-import { type Key, maxKeyBytes } from '../engine/engine.js';
+import { type Key, maxKeyBytes, type NamedKey } from '../engine/engine.js';
 import { encodeKey } from '../engine/keys.js';
 import { defaultCodec } from './codec.js';
 import { ArgumentError, ArgumentNullError, FormatError, InvalidDataError } from './errors.js';
@@ -37,12 +37,6 @@ export const space = {
   expiry: 'x',
   garbage: 'g',
 } as const;
-
-/** A key with the string that stands for it in maps and in the lock table. */
-export interface NamedKey {
-  readonly key: Key;
-  readonly name: string;
-}
 
 export function named(key: Key): NamedKey {
   return { key, name: mapKey(key) };

@@ -1,11 +1,35 @@
 // What a transaction means to do to the store at its commit: what it writes and adds, and what must still be
 // so. It grows call by call and goes to the engine in one step; an abort just forgets it.
 
-import type { Add, Change, CheckedPage, Key, KeyRead, Versioned, Write } from '../engine/engine.js';
+import type {
+  Add,
+  Change,
+  CheckedPage,
+  Key,
+  KeyRead,
+  NamedKey,
+  Version,
+  Versioned,
+  Write,
+} from '../engine/engine.js';
 
 /** A key that was read, with what stood there. */
-export interface SetRead extends KeyRead {
-  readonly found?: Versioned;
+class SetRead implements KeyRead {
+  readonly row: NamedKey;
+  readonly version: Version;
+  readonly locked: boolean;
+  readonly found: Versioned | undefined;
+
+  constructor(row: NamedKey, version: Version, locked: boolean, found: Versioned | undefined) {
+    this.row = row;
+    this.version = version;
+    this.locked = locked;
+    this.found = found;
+  }
+
+  get key(): Key {
+    return this.row.key;
+  }
 }
 
 export class ChangeSet {
@@ -52,11 +76,11 @@ export class ChangeSet {
   }
 
   /** What must still be so at the commit. The first that was seen counts; a lock on the same makes it sure. */
-  expect(name: string, read: SetRead): void {
+  expect(row: NamedKey, version: Version, locked: boolean, found?: Versioned): void {
     this.#reads ??= new Map();
-    const known = this.#reads.get(name);
-    if (known === undefined || (!known.locked && read.locked && known.version === read.version)) {
-      this.#reads.set(name, read);
+    const known = this.#reads.get(row.name);
+    if (known === undefined || (!known.locked && locked && known.version === version)) {
+      this.#reads.set(row.name, new SetRead(row, version, locked, found));
     }
   }
 

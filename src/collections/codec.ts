@@ -34,7 +34,12 @@ export function checkCodec(codec: { readonly [Field in keyof Codec]: unknown }):
     throw new ArgumentError(`the codec ${name} needs functions encode and decode`);
 }
 
-export const defaultCodec: Codec = { name: 'msgpack', version: 1, encode: pack, decode: unpack };
+export const defaultCodec: Codec = {
+  name: 'msgpack',
+  version: 1,
+  encode: pack,
+  decode: (bytes) => unpack(bytes),
+};
 
 /**
  * Freezes a value that was just decoded, all the way down, so that a change to it is an error and not a

@@ -4,9 +4,8 @@
 // exclusive. A read without a lock takes neither and sees the newest state.
 
 import { type Awaitable, then } from '../base/awaitable.js';
-import { mapKey } from '../base/bytes.js';
-import { maxKeyBytes, type Version } from '../engine/engine.js';
-import { encodeKey, type KeyPart } from '../engine/keys.js';
+import { maxKeyBytes, type NamedKey, type Version } from '../engine/engine.js';
+import { encodeName, type KeyPart } from '../engine/keys.js';
 import {
   type CatalogRecord,
   type CollectionKind,
@@ -16,7 +15,6 @@ import {
   type Generation,
   garbageKey,
   generation,
-  type NamedKey,
 } from './catalog.js';
 import { ArgumentError, ArgumentNullError, ObjectClosedError } from './errors.js';
 import type { Kernel } from './kernel.js';
@@ -119,13 +117,13 @@ export abstract class Collection {
 
   /** The engine's key of a row, or of what these parts stand for in it. */
   protected rowKey(parts: readonly KeyPart[]): NamedKey {
-    const key = encodeKey(parts, this.generation.rows);
-    if (key.length > maxKeyBytes) {
+    const row = encodeName(parts, this.generation.rows);
+    if (row.name.length > maxKeyBytes) {
       throw new ArgumentError(
-        `${this.name}: a key of ${key.length} bytes is over the limit of ${maxKeyBytes}: use a shorter one`,
+        `${this.name}: a key of ${row.name.length} bytes is over the limit of ${maxKeyBytes}: use a shorter one`,
       );
     }
-    return { key, name: mapKey(key) };
+    return row;
   }
 
   /** @internal The lock on the whole, shared, once for a transaction. */
@@ -158,7 +156,7 @@ export abstract class Collection {
   #expectRecord(tx: Transaction, locked: boolean): void {
     tx.see(this.seen);
     if (this.version === 0) return;
-    tx.expect(this.catalog.name, { key: this.catalog.key, version: this.version, locked });
+    tx.expect(this.catalog, this.version, locked);
   }
 
   /** @internal The generation that the snapshot of the transaction shows; nothing if it was not there yet. */

@@ -106,7 +106,7 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
     const { maxSize } = this;
     if (maxSize === undefined) return;
     const { count } = this.generation;
-    return then(tx.read(count.key, count.name, false, false), ({ value }) => {
+    return then(tx.read(count, false, false), ({ value }) => {
       const own = tx.changes.adds?.get(count.name)?.amount ?? 0;
       if (decodeCounter(value) + own >= maxSize) throw this.#full();
     });
@@ -125,10 +125,10 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
     const { count } = this.generation;
     try {
       tx.assertActive(); // it may have ended while the window was filled
-      const { key, name } = this.rowKey([item.place]);
+      const row = this.rowKey([item.place]);
       // Nobody else has it, which is as good as a lock.
-      tx.expect(name, { key, version: item.version, locked: true });
-      tx.write(name, key, undefined);
+      tx.expect(row, item.version, true);
+      tx.write(row.name, row.key, undefined);
     } catch (error) {
       this.#window.returned(item);
       throw error;

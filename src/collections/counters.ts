@@ -63,7 +63,7 @@ export class Counters<K extends CollectionKey> extends Collection {
       const row = this.rowKey(partsOf(key));
       if (tx.changes.writes?.has(row.name)) return 0;
       const own = tx.changes.adds?.get(row.name)?.amount ?? 0;
-      const found = snapshot ? tx.snapshot.get(row.key) : tx.read(row.key, row.name, false, check);
+      const found = snapshot ? tx.snapshot.get(row.key) : tx.read(row, false, check);
       return then(found, ({ value }) => decodeCounter(value) + own);
     });
   }

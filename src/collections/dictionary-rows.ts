@@ -3,16 +3,15 @@
 
 import { type Awaitable, then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
-import type { Version, Versioned } from '../engine/engine.js';
+import type { NamedKey, Version, Versioned } from '../engine/engine.js';
 import { encodeKey } from '../engine/keys.js';
-import type { NamedKey } from './catalog.js';
 import type { CollectionKey } from './collection.js';
 import { ArgumentError, NotReadableError } from './errors.js';
 import { checkTtl, countExpired, indexExpiry, unindexExpiry } from './expiry.js';
 import { partsOf } from './key-parts.js';
 import type { LockMode } from './lock-entries.js';
 import { type DictionaryListener, recordChange } from './notifications.js';
-import { encodeRow, liveValue } from './rows.js';
+import { encodeRow, valueStart } from './rows.js';
 import type { Transaction } from './transaction.js';
 import { ValueCollection } from './values.js';
 import type { Wait, WaitOptions } from './waits.js';
@@ -33,17 +32,51 @@ export interface WriteOptions extends WaitOptions {
 }
 
 /** What a call finds under a key. */
-export interface Found {
-  /** The codec's bytes; nothing if there is no row, or it has expired. */
-  readonly value: Uint8Array | undefined;
+export class Found {
+  /** As it is stored or about to be, expired or not. */
+  readonly stored: Uint8Array | undefined;
+  /** Where the codec's bytes begin in it; 0: there is no row, or it has expired. */
+  readonly start: number;
   /** The commit that wrote it; 0: this transaction, or nothing is there. */
   readonly version: Version;
+
+  constructor(stored: Uint8Array | undefined, version: Version, time: { readonly now: number }) {
+    this.stored = stored;
+    this.start = valueStart(stored, time);
+    this.version = version;
+  }
+
+  get exists(): boolean {
+    return this.start > 0;
+  }
+
+  /** The codec's bytes. */
+  get value(): Uint8Array | undefined {
+    return this.exists ? this.stored?.subarray(this.start) : undefined;
+  }
 }
 
 /** A row whose lock is held. */
-export interface LockedRow extends Found, NamedKey {
-  /** As it is stored or about to be, expired or not. */
-  readonly stored: Uint8Array | undefined;
+export class LockedRow extends Found implements NamedKey {
+  readonly #row: NamedKey;
+
+  constructor(
+    row: NamedKey,
+    stored: Uint8Array | undefined,
+    version: Version,
+    time: { readonly now: number },
+  ) {
+    super(stored, version, time);
+    this.#row = row;
+  }
+
+  get key(): Uint8Array {
+    return this.#row.key;
+  }
+
+  get name(): string {
+    return this.#row.name;
+  }
 }
 
 export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCollection<V> {
@@ -67,11 +100,8 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
     this.expectUnlocked(tx, check);
     const row = this.rowKey(partsOf(key));
     const own = tx.changes.writes?.get(row.name);
-    if (own !== undefined) return { value: liveValue(own.value, tx), version: 0 };
-    return then(tx.read(row.key, row.name, false, check), ({ value, version }) => ({
-      value: liveValue(value, tx),
-      version,
-    }));
+    if (own !== undefined) return new Found(own.value, 0, tx);
+    return then(tx.read(row, false, check), ({ value, version }) => new Found(value, version, tx));
   }
 
   #readSnapshot(tx: Transaction, key: K, lock: string, wait: Wait): Awaitable<Found> {
@@ -79,14 +109,12 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
       throw new NotReadableError('a secondary takes no update locks: read on the primary');
     const parts = partsOf(key);
     const own = tx.changes.writes?.get(this.rowKey(parts).name);
-    if (own !== undefined) return { value: liveValue(own.value, tx), version: 0 };
+    if (own !== undefined) return new Found(own.value, 0, tx);
     return then(this.touch(tx, wait), () =>
       then(this.snapshotGeneration(tx), (generation) => {
-        if (generation === undefined) return { value: undefined, version: 0 };
-        return then(tx.snapshot.get(encodeKey(parts, generation.rows)), ({ value, version }) => ({
-          value: liveValue(value, tx),
-          version,
-        }));
+        if (generation === undefined) return new Found(undefined, 0, tx);
+        const found = tx.snapshot.get(encodeKey(parts, generation.rows));
+        return then(found, ({ value, version }) => new Found(value, version, tx));
       }),
     );
   }
@@ -112,16 +140,16 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
 
   #lockedRow(tx: Transaction, row: NamedKey): Awaitable<LockedRow> {
     const own = tx.changes.writes?.get(row.name);
-    if (own !== undefined) return lockedRow(tx, row, own.value, 0);
-    const found = tx.read(row.key, row.name, true, true);
+    if (own !== undefined) return new LockedRow(row, own.value, 0, tx);
+    const found = tx.read(row, true, true);
     return found instanceof Promise
       ? this.#readAfter(found, tx, row)
-      : lockedRow(tx, row, found.value, found.version);
+      : new LockedRow(row, found.value, found.version, tx);
   }
 
   async #readAfter(found: Promise<Versioned>, tx: Transaction, row: NamedKey) {
     const { value, version } = await found;
-    return lockedRow(tx, row, value, version);
+    return new LockedRow(row, value, version, tx);
   }
 
   /** One call that writes: `prepare` runs before any lock is taken, what it returns under the row's. */
@@ -164,7 +192,7 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
     this.#count(tx, -1);
     unindexExpiry(tx, this.generation, row.key, row.stored);
     tx.write(row.name, row.key, undefined);
-    if (row.value !== undefined && this.listeners.size > 0) recordChange(tx, this, row, undefined);
+    if (row.exists && this.listeners.size > 0) recordChange(tx, this, row, undefined);
   }
 
   /** Writes or removes without looking. */
@@ -208,13 +236,4 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
       );
     });
   }
-}
-
-function lockedRow(
-  tx: Transaction,
-  { key, name }: NamedKey,
-  stored: Uint8Array | undefined,
-  version: Version,
-): LockedRow {
-  return { key, name, stored, value: liveValue(stored, tx), version };
 }

@@ -43,14 +43,14 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
     options?: ReadOptions,
   ): Promise<{ value: V; version: Version } | undefined> {
     return this.call(tx, () =>
-      then(this.read(tx, key, options), ({ value, version }) =>
-        value === undefined ? undefined : { value: this.decode(value), version },
+      then(this.read(tx, key, options), (found) =>
+        found.exists ? { value: this.#valueOf(found) as V, version: found.version } : undefined,
       ),
     );
   }
 
   has(tx: Transaction, key: K, options?: ReadOptions): Promise<boolean> {
-    return this.call(tx, () => then(this.read(tx, key, options), ({ value }) => value !== undefined));
+    return this.call(tx, () => then(this.read(tx, key, options), ({ exists }) => exists));
   }
 
   /** Several at once, in the order of the keys. */
@@ -70,7 +70,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
     return this.change(tx, key, options, () => {
       const bytes = this.encode(tx, value);
       return (row) => {
-        if (row.value !== undefined) return false;
+        if (row.exists) return false;
         this.put(tx, row, bytes, options);
         return true;
       };
@@ -99,7 +99,8 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
       if (typeof update !== 'function')
         throw new ArgumentNullError('addOrUpdate needs a function for the update');
       return (row) => {
-        const value = row.value === undefined ? produce(add, key) : update(key, this.decode(row.value));
+        const old = this.#valueOf(row);
+        const value = row.exists ? update(key, old as V) : produce(add, key);
         const bytes = this.encode(tx, value);
         this.put(tx, row, bytes, options);
         return this.decode(bytes);
@@ -114,7 +115,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
       this.checkWrite(options);
       const wait = this.wait(tx, options);
       return then(this.lockRow(tx, key, 'update', wait), (row) => {
-        if (row.value !== undefined) return this.decode(row.value);
+        if (row.exists) return this.#valueOf(row) as V;
         return then(tx.lock(row.name, 'exclusive', wait), () => {
           const bytes = this.encode(tx, produce(add, key));
           this.put(tx, row, bytes, options);
@@ -149,7 +150,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
     return this.change(tx, key, options, () => {
       const bytes = this.encode(tx, value);
       return (row) => {
-        if (row.value === undefined || row.version !== version) return false;
+        if (!row.exists || row.version !== version) return false;
         this.put(tx, row, bytes, options);
         return true;
       };
@@ -159,7 +160,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
   /** Removes it if it is still of this version. Whether it did. */
   tryRemoveVersion(tx: Transaction, key: K, version: Version, options?: WaitOptions): Promise<boolean> {
     return this.change(tx, key, options, () => (row) => {
-      if (row.value === undefined || row.version !== version) return false;
+      if (!row.exists || row.version !== version) return false;
       this.drop(tx, row);
       return true;
     });
@@ -243,8 +244,8 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
     if (this.listeners.size > 0) recordClear(tx, this);
   }
 
-  #valueOf({ value }: Found): V | undefined {
-    return value === undefined ? undefined : this.decode(value);
+  #valueOf({ stored, start }: Found): V | undefined {
+    return stored === undefined || start === 0 ? undefined : this.decode(stored, start);
   }
 }
 

@@ -15,8 +15,8 @@
 
 import { type Awaitable, then } from '../base/awaitable.js';
 import { decodeCounter, encodeCounter } from '../engine/counter.js';
+import type { NamedKey } from '../engine/engine.js';
 import { encodeKey } from '../engine/keys.js';
-import type { NamedKey } from './catalog.js';
 import { enumerate } from './enumerate.js';
 import { ArgumentError, NotReadableError } from './errors.js';
 import type { LockMode } from './lock-entries.js';
@@ -147,15 +147,10 @@ export class Queue<V> extends ValueCollection<V> {
     return then(this.#row(tx, this.rowKey(['item', place]), mode, wait), (bytes) => liveValue(bytes, tx));
   }
 
-  #row(
-    tx: Transaction,
-    { key, name }: NamedKey,
-    mode: LockMode,
-    wait: Wait,
-  ): Awaitable<Uint8Array | undefined> {
-    return then(tx.lock(name, mode, wait), () => {
-      const own = tx.changes.writes?.get(name);
-      return own === undefined ? then(tx.read(key, name, true, true), ({ value }) => value) : own.value;
+  #row(tx: Transaction, row: NamedKey, mode: LockMode, wait: Wait): Awaitable<Uint8Array | undefined> {
+    return then(tx.lock(row.name, mode, wait), () => {
+      const own = tx.changes.writes?.get(row.name);
+      return own === undefined ? then(tx.read(row, true, true), ({ value }) => value) : own.value;
     });
   }
 }

@@ -228,9 +228,9 @@ export class Registry {
     adopt(collection);
     // Nobody else uses it before it is committed.
     await tx.lock(collection.lockName, 'exclusive', wait);
-    const { key, name: keyName } = catalogKey(name);
-    tx.expect(keyName, { key, version: 0, locked: true });
-    tx.write(keyName, key, encodeRecord(complete));
+    const row = catalogKey(name);
+    tx.expect(row, 0, true);
+    tx.write(row.name, row.key, encodeRecord(complete));
     this.#remember(tx, name, collection);
     tx.onEnd({
       ordered: (version) => {
@@ -248,9 +248,9 @@ export class Registry {
   async #rewrite(tx: Transaction, found: Collection, record: CatalogRecord, wait: Wait): Promise<void> {
     await tx.lock(nameLock(found.name), 'exclusive', wait);
     await tx.lock(found.lockName, 'exclusive', wait);
-    const { key, name } = found.catalog;
-    tx.expect(name, { key, version: found.version, locked: true });
-    tx.write(name, key, encodeRecord(record));
+    const row = found.catalog;
+    tx.expect(row, found.version, true);
+    tx.write(row.name, row.key, encodeRecord(record));
     tx.onEnd({ ordered: (version) => found.changed(record, version) });
   }
 
@@ -261,10 +261,9 @@ export class Registry {
   }
 
   #remove(tx: Transaction, collection: Collection): void {
-    const { name, version } = collection;
-    const { key, name: keyName } = collection.catalog;
-    tx.expect(keyName, { key, version, locked: true });
-    tx.write(keyName, key, undefined);
+    const { name, version, catalog } = collection;
+    tx.expect(catalog, version, true);
+    tx.write(catalog.name, catalog.key, undefined);
     discard(tx, collection.generation.id);
     (tx.removing ??= new Set()).add(collection);
     this.#remember(tx, name, 'removed');

@@ -31,12 +31,18 @@ export function expiredValue(row: Uint8Array): Uint8Array {
   return row.subarray(9);
 }
 
-/** The codec's bytes, a view of the row; nothing if the row has expired. The time is asked for only where it matters. */
+/** Where the codec's bytes begin; 0 if there is no row, or it has expired. The time is asked for only where it matters. */
+export function valueStart(row: Uint8Array | undefined, time: { readonly now: number }): number {
+  if (row === undefined) return 0;
+  if (row[0] === plain) return 1;
+  return (expiryOf(row) as number) > time.now ? 9 : 0;
+}
+
+/** The codec's bytes, a view of the row; nothing if there is no row, or it has expired. */
 export function liveValue(
   row: Uint8Array | undefined,
   time: { readonly now: number },
 ): Uint8Array | undefined {
-  if (row === undefined) return undefined;
-  if (row[0] === plain) return row.subarray(1);
-  return (expiryOf(row) as number) > time.now ? row.subarray(9) : undefined;
+  const start = valueStart(row, time);
+  return start === 0 ? undefined : row?.subarray(start);
 }

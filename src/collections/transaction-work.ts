@@ -3,7 +3,7 @@
 
 import type { Awaitable } from '../base/awaitable.js';
 import type { Stamp } from '../base/stamps.js';
-import type { CheckedPage, Key, KeyRead, Snapshot, Version, Versioned } from '../engine/engine.js';
+import type { CheckedPage, Key, NamedKey, Snapshot, Version, Versioned } from '../engine/engine.js';
 import { ChangeSet } from './change-set.js';
 import { ArgumentError, OperationTooLargeError, type TransactionFaultedError, translate } from './errors.js';
 import type { Kernel } from './kernel.js';
@@ -119,28 +119,28 @@ export abstract class TransactionWork {
   }
 
   /** @internal The newest value, own writes not looked at. `checked`: it must still be so at the commit. */
-  read(key: Key, name: string, locked: boolean, checked: boolean): Awaitable<Versioned> {
-    const known = locked ? this.changes.known(name) : undefined;
+  read(row: NamedKey, locked: boolean, checked: boolean): Awaitable<Versioned> {
+    const known = locked ? this.changes.known(row.name) : undefined;
     if (known !== undefined) return known;
-    const found = this.kernel.engine.get(key, name);
+    const found = this.kernel.engine.find(row);
     return found instanceof Promise
-      ? this.#readAfter(found, key, name, locked, checked)
-      : this.#note(found, key, name, locked, checked);
+      ? this.#readAfter(found, row, locked, checked)
+      : this.#note(found, row, locked, checked);
   }
 
-  async #readAfter(found: Promise<Versioned>, key: Key, name: string, locked: boolean, checked: boolean) {
-    return this.#note(await found, key, name, locked, checked);
+  async #readAfter(found: Promise<Versioned>, row: NamedKey, locked: boolean, checked: boolean) {
+    return this.#note(await found, row, locked, checked);
   }
 
-  #note(found: Versioned, key: Key, name: string, locked: boolean, checked: boolean): Versioned {
+  #note(found: Versioned, row: NamedKey, locked: boolean, checked: boolean): Versioned {
     this.see(found.seen);
-    if (checked) this.changes.expect(name, { key, version: found.version, locked, found });
+    if (checked) this.changes.expect(row, found.version, locked, found);
     return found;
   }
 
   /** @internal What must still be so at the commit. */
-  expect(name: string, read: KeyRead): void {
-    this.changes.expect(name, read);
+  expect(row: NamedKey, version: Version, locked: boolean): void {
+    this.changes.expect(row, version, locked);
   }
 
   /** @internal */

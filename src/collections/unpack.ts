@@ -11,9 +11,10 @@ const maxDepth = 512; // of tags and values together
 let source: Buffer = Buffer.alloc(0);
 let at = 0;
 
-export function unpack(bytes: Bytes): unknown {
+/** What stands in the bytes from `start` on. */
+export function unpack(bytes: Bytes, start = 0): unknown {
   source = buffer(bytes);
-  at = 0;
+  at = start;
   const value = takeValue(0);
   if (at !== source.length) throw damaged('something follows it');
   return value;

@@ -9,6 +9,7 @@ import { ArgumentError, InvalidDataError, OperationTooLargeError } from './error
 import type { Kernel } from './kernel.js';
 import { ValueTooLargeError } from './pack.js';
 import type { Transaction } from './transaction.js';
+import { unpack } from './unpack.js';
 
 export abstract class ValueCollection<V> extends Collection {
   /** @internal */ codec: Codec<V>;
@@ -45,10 +46,13 @@ export abstract class ValueCollection<V> extends Collection {
     throw tx.fault(cause.message, cause);
   }
 
-  /** @internal */
-  decode(bytes: Uint8Array): V {
+  /** @internal From `start` on to the end. */
+  decode(bytes: Uint8Array, start = 0): V {
     // The store's own bytes: a codec of somebody else's might hand out a part of them.
-    const value = this.codec.decode(this.codec === defaultCodec ? bytes : Buffer.from(bytes));
+    const value =
+      this.codec === defaultCodec
+        ? (unpack(bytes, start) as V)
+        : this.codec.decode(Buffer.from(bytes.subarray(start)));
     return this.kernel.settings.freeze ? deepFreeze(value) : value;
   }
 }

@@ -10,6 +10,12 @@ export type { Awaitable } from '../base/awaitable.js';
 
 export type Key = Uint8Array;
 
+/** A key and its name, as `mapKey` tells it. The bytes may be made only when they are asked for (keys.ts). */
+export interface NamedKey {
+  readonly key: Key;
+  readonly name: string;
+}
+
 /** The commit that wrote a value; 0: absent. Never drawn twice. Above the engine compared for equality only. */
 export type Version = number;
 
@@ -51,8 +57,7 @@ export interface Page {
 export interface CheckedPage extends Page, Disposable {}
 
 export interface Reader {
-  /** `name`: the key as `mapKey` tells it, where the caller has that already. */
-  get(key: Key, name?: string): Awaitable<Versioned>;
+  get(key: Key): Awaitable<Versioned>;
   /** In the order of `keys`. */
   getMany(keys: readonly Key[]): Awaitable<readonly Versioned[]>;
   /** From `from` up to but not including `to` (nothing: to the end). */
@@ -149,6 +154,9 @@ export interface Engine extends Reader, AsyncDisposable {
   /** The clock and the stamps, set on from the last values stored; each group stores them again. */
   readonly clock: SystemClock;
   readonly stamps: Stamps;
+
+  /** As `get`, for who has the key's name already. */
+  find(key: NamedKey): Awaitable<Versioned>;
 
   /** The same state, fixed. Dispose it soon. */
   snapshot(): Snapshot;

@@ -20,7 +20,8 @@
 // This is on the path of every read and write. Keys are written one behind the other into a slab and handed
 // out as views of it: one allocation each, no copy.
 
-import { afterPrefix, type Bytes, buffer } from '../base/bytes.js';
+import { afterPrefix, type Bytes, buffer, fromMapKey } from '../base/bytes.js';
+import type { NamedKey } from './engine.js';
 import { DamageError } from './errors.js';
 
 export type KeyPart =
@@ -86,6 +87,28 @@ let at = 0;
 export function encodeKey(parts: readonly KeyPart[], prefix?: Bytes): Buffer {
   begin(parts, prefix);
   return finish();
+}
+
+/** The same as a name; its bytes are made when they are asked for: what is found in memory needs none. */
+export function encodeName(parts: readonly KeyPart[], prefix?: Bytes): NamedKey {
+  begin(parts, prefix);
+  const name = slab.toString('latin1', start, at); // the next key is written over it
+  if (slab.length > slabBytes) useSlab(slabBytes);
+  return new EncodedName(name);
+}
+
+class EncodedName implements NamedKey {
+  readonly name: string;
+  #key: Buffer | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get key(): Buffer {
+    this.#key ??= fromMapKey(this.name);
+    return this.#key;
+  }
 }
 
 /** All tuples that begin with these parts, the parts themselves included. */

@@ -9,6 +9,7 @@
 // are drawn ahead of the disk, and the new beginning is on disk before the first is drawn.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mapKey } from '../base/bytes.js';
 import { SystemClock } from '../base/clock.js';
 import { type Files, realFiles } from '../base/files.js';
 import { Stamps } from '../base/stamps.js';
@@ -26,6 +27,7 @@ import type {
   Engine,
   Health,
   Key,
+  NamedKey,
   Page,
   RangeOptions,
   Snapshot,
@@ -128,16 +130,20 @@ class LevelEngine implements Engine, GroupWriter {
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  get(key: Key, name?: string): Awaitable<Versioned> {
+  get(key: Key): Awaitable<Versioned> {
+    return this.find({ key, name: mapKey(key) });
+  }
+
+  find(key: NamedKey): Awaitable<Versioned> {
     const handle = this.#newest.handle();
-    if (handle === undefined) return this.#newest.later(() => this.get(key, name));
-    return this.#newest.get(handle, key, name);
+    if (handle === undefined) return this.#newest.later(() => this.find(key));
+    return this.#newest.find(handle, key);
   }
 
   getMany(keys: readonly Key[]): Awaitable<readonly Versioned[]> {
     const handle = this.#newest.handle();
     if (handle === undefined) return this.#newest.later(() => this.getMany(keys));
-    return keys.map((key) => this.#newest.get(handle, key));
+    return keys.map((key) => this.#newest.find(handle, { key, name: mapKey(key) }));
   }
 
   range(from: Key, to: Key | undefined, options?: RangeOptions): Promise<Page> {

@@ -1,7 +1,7 @@
 // The newest state: the overlay over the store, for readers and for the commits that are judged by it.
 
 import { mapKey } from '../base/bytes.js';
-import type { Awaitable, Key, Version, Versioned, Write } from './engine.js';
+import type { Awaitable, Key, NamedKey, Version, Versioned, Write } from './engine.js';
 import { ClosedError, UnavailableError } from './errors.js';
 import type { Group, Groups } from './groups.js';
 import { type Handle, shown } from './handle.js';
@@ -46,10 +46,10 @@ export class Newest {
     return read();
   }
 
-  get(handle: Handle, key: Key, name = mapKey(key)): Versioned {
-    const entry = newestIn(this.#groups.list, name);
+  find(handle: Handle, key: NamedKey): Versioned {
+    const entry = newestIn(this.#groups.list, key.name);
     if (entry !== undefined) return shown(entry);
-    return this.#known.get(name) ?? this.#stored(handle, key, name);
+    return this.#known.get(key.name) ?? this.#stored(handle, key.key, key.name);
   }
 
   /** The version alone, mostly without going to the store. */

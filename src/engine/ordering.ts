@@ -61,7 +61,7 @@ export class Ordering {
     if (!writes) {
       return { version: this.#groups.newest, durable: this.#groups.settled(seen) ?? Promise.resolve() };
     }
-    const counters = countUp(change.adds ?? [], (key, name) => this.#newest.get(handle, key, name));
+    const counters = countUp(change.adds ?? [], (key) => this.#newest.find(handle, key));
     return this.#apply(change, counters, bytes);
   }
 

@@ -2,7 +2,7 @@
 
 import { mapKey } from '../base/bytes.js';
 import { decodeCounter, encodeCounter } from './counter.js';
-import type { Add, Change, Key, Version, Versioned, Write } from './engine.js';
+import type { Add, Change, Key, NamedKey, Version, Versioned, Write } from './engine.js';
 import { ConflictError, LimitError } from './errors.js';
 import { LevelPage } from './watches.js';
 
@@ -31,11 +31,11 @@ export function judgeReads({ reads, pages }: Change, newest: (key: Key) => Seen,
 }
 
 /** What the counters become, or a refusal. */
-export function countUp(adds: readonly Add[], newest: (key: Key, name: string) => Versioned): Write[] {
+export function countUp(adds: readonly Add[], newest: (key: NamedKey) => Versioned): Write[] {
   const counts = new Map<string, { readonly key: Key; readonly count: number }>();
   for (const { key, amount, max } of adds) {
     const name = mapKey(key);
-    const count = (counts.get(name)?.count ?? decodeCounter(newest(key, name).value)) + amount;
+    const count = (counts.get(name)?.count ?? decodeCounter(newest({ key, name }).value)) + amount;
     if (max !== undefined && amount > 0 && count > max) throw new LimitError(key);
     if (!Number.isSafeInteger(count)) throw new LimitError(key, 'a counter would pass 2^53, where it ends');
     counts.set(name, { key, count });
