@@ -564,6 +564,13 @@ function history(it: It): void {
     );
   });
 
+  it('of a commit that is refused, what it had to come after may fail unheard', async (engine) => {
+    const after = Promise.reject(new Error('nobody waits for this'));
+    const change = { reads: [{ key: bytes('a'), version: 99 }], writes: [put('a')], after };
+    await assert.rejects(async () => engine.commit(change), ConflictError);
+    await new Promise((resolve) => setImmediate(resolve)); // a rejection that is not handled would end the test here
+  });
+
   it('a commit waits for what it must come after, and others see it meanwhile', async (engine) => {
     let release = (): void => {};
     const after = new Promise<void>((resolve) => {

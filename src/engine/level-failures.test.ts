@@ -8,9 +8,9 @@ import { type TestContext, test } from 'node:test';
 import { seededRandom } from '../base/random.js';
 import { decodeCounter } from './counter.js';
 import { folderDisk, memoryDisk } from './disk.js';
-import type { Engine, Snapshot, Version, Write } from './engine.js';
+import type { Engine, Snapshot, Version, Versioned, Write } from './engine.js';
 import { bytes } from './engine.suite.js';
-import { ConflictError, LostError, ReadOnlyError } from './errors.js';
+import { ConflictError, LostError, ReadOnlyError, UnavailableError } from './errors.js';
 import { FaultyDisk } from './faulty-disk.suite.js';
 import { type EngineOptions, openEngineOn } from './level.js';
 import { loadMarks } from './marks.js';
@@ -338,9 +338,15 @@ class ModelRun {
   async #lookAtNewest(): Promise<void> {
     const keys = Array.from({ length: 12 }, (_, number) => `k${number}`);
     const resets = this.#resets;
-    const found = this.#engine.getMany(keys.map(bytes));
-    const records = found instanceof Promise ? await found.catch(() => []) : found;
-    if (records.length === 0 || this.#resets !== resets) return;
+    let records: readonly Versioned[];
+    try {
+      const found = this.#engine.getMany(keys.map(bytes));
+      records = found instanceof Promise ? await found : found;
+    } catch (error) {
+      assert.ok(error instanceof UnavailableError, `${error}`); // it could not be opened again, and is tried later
+      return;
+    }
+    if (this.#resets !== resets) return;
     const now = this.#now();
     for (const [index, { value, version, seen }] of records.entries()) {
       assert.equal(value && Buffer.from(value).toString(), now.get(keys[index] as string));
