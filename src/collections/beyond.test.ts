@@ -213,6 +213,13 @@ test('a commit waits for what it is given to wait for, and is lost with it', asy
   assert.equal(await s.value('a'), 1);
 });
 
+test('what an aborted transaction had to come after may fail unheard, however much of it there is', async () => {
+  await using s = await scene();
+  for (const word of ['one', 'two', 'three']) s.t(1).after(Promise.reject(new Error(word)));
+  await s.abort(1);
+  await turns(); // a rejection that is not handled would end the test here
+});
+
 test('a watch tells when the collection is removed, when it falls behind, and refuses what cannot be', async () => {
   await using state = await StateManager.open({ memory: true });
   const d = await state.dictionary<number, number>('d');

@@ -99,8 +99,8 @@ export class ChangeSet {
   }
 
   after(work: Promise<unknown>): void {
-    work.catch(() => {}); // the commit reports it
     this.#after = this.#after === undefined ? work : Promise.all([this.#after, work]);
+    this.#after.catch(() => {}); // the commit reports it, if there is one
   }
 
   /** The pages belong to the engine from now on, which closes them. `frees`: the caller says that it does. */

@@ -148,6 +148,7 @@ class ErraticDisk {
   async commit(): Promise<void> {
     this.#begun++;
     const after = this.#random() < 0.03 ? this.#after() : undefined;
+    after?.catch(() => {}); // as whoever orders commits does
     const group = this.groups.next(after);
     const version = group.lastVersion;
     try {

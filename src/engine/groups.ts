@@ -156,10 +156,7 @@ export class Groups {
       this.#list = [...this.#list, group];
     }
     group.lastVersion = version;
-    if (after !== undefined) {
-      after.catch(noop);
-      group.afters.push(after);
-    }
+    if (after !== undefined) group.afters.push(after);
     return group;
   }
 

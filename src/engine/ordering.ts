@@ -29,7 +29,7 @@ export class Ordering {
   }
 
   commit(change: Change): Awaitable<Committed> {
-    change.after?.catch(() => {}); // of a commit that is refused nobody would hear it, and that ends the process
+    change.after?.catch(() => {}); // heard when its group is written, which may be later or never
     if (this.#mustWait()) return this.#commitLater(change);
     try {
       return this.#commit(change);
