@@ -10,9 +10,8 @@
 // Clearing or removing a collection writes one record with a new generation, or none; the old rows are
 // swept later. A generation is a stamp, so it is never used again.
 
-import { mapKey } from '../base/bytes.js';
-import { type Key, maxKeyBytes, type NamedKey } from '../engine/engine.js';
-import { encodeKey } from '../engine/keys.js';
+import { maxKeyBytes, type NamedKey } from '../engine/engine.js';
+import { encodeKey, encodeName } from '../engine/keys.js';
 import { defaultCodec } from './codec.js';
 import { ArgumentError, ArgumentNullError, FormatError, InvalidDataError } from './errors.js';
 
@@ -38,16 +37,12 @@ export const space = {
   garbage: 'g',
 } as const;
 
-export function named(key: Key): NamedKey {
-  return { key, name: mapKey(key) };
-}
-
 export function catalogKey(name: string): NamedKey {
-  return named(encodeKey([space.catalog, name]));
+  return encodeName([space.catalog, name]);
 }
 
 export function garbageKey(generationId: number): NamedKey {
-  return named(encodeKey([space.garbage, generationId]));
+  return encodeName([space.garbage, generationId]);
 }
 
 /** The keys of one generation. */
@@ -64,8 +59,8 @@ export function generation(id: number): Generation {
   return {
     id,
     rows: encodeKey([space.rows, id]),
-    count: named(encodeKey([space.count, id])),
-    expiring: named(encodeKey([space.expiring, id])),
+    count: encodeName([space.count, id]),
+    expiring: encodeName([space.expiring, id]),
     expiry: encodeKey([space.expiry, id]),
   };
 }

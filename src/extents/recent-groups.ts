@@ -19,20 +19,19 @@ export class RecentGroups {
   readonly #touched = new Recent<string, true>(touchedGroups);
   readonly #whole = new Recent<string, Promise<Buffer>>(fewestGroups);
 
-  /** The bytes of an extent from `start` on, up to `end` or the end of the group. */
+  /** The bytes of an extent from `start` to `end`, which lie in one group. */
   read(segment: Segment, extent: Extent, start: number, end: number, readPart: ReadPart): Promise<Buffer> {
-    const part = groupPart(extent, start, end);
-    if (part.to - part.from > smallBytes) return readPart(segment, part);
+    if (end - start > smallBytes) return readPart(segment, groupPart(extent, start, end));
     const group = groupOf(extent, start);
-    const name = `${segment.number} ${extent.offset + group.start}`;
+    const whole = groupPart(extent, group.start, group.end);
+    const name = `${segment.number} ${whole.position}`;
     const kept = this.#whole.get(name);
     if (kept === undefined && this.#touched.get(name) === undefined) {
       this.#touched.set(name, true);
-      return readPart(segment, part);
+      return readPart(segment, groupPart(extent, start, end));
     }
-    const whole = kept ?? this.#keep(name, readPart(segment, groupPart(extent, group.start, group.end)));
-    const from = start - group.start;
-    return whole.then((bytes) => Buffer.from(bytes.subarray(from, from + part.to - part.from)));
+    const reading = kept ?? this.#keep(name, readPart(segment, whole));
+    return reading.then((bytes) => Buffer.from(bytes.subarray(start - group.start, end - group.start)));
   }
 
   #keep(name: string, reading: Promise<Buffer>): Promise<Buffer> {
