@@ -64,8 +64,9 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
       const alarm = { ring: () => {} };
       tx.onEnd({ aborted: () => alarm.ring() });
       for (;;) {
+        const { arrivals } = this.#window;
         const value = await this.#dequeue(tx);
-        if (value !== undefined || !(await this.#itemOrEnd(tx, wait, alarm))) return value;
+        if (value !== undefined || !(await this.#itemOrEnd(tx, wait, alarm, arrivals))) return value;
       }
     });
   }
@@ -141,8 +142,11 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
     return this.decode(liveValue(item.row, tx) as Uint8Array);
   }
 
-  /** Ends when there may be an item; false: the time is over. Whoever rings the alarm ends it, too. */
-  #itemOrEnd(tx: Transaction, wait: Wait, alarm: { ring: () => void }): Promise<boolean> {
+  /**
+   * Ends when there may be an item that came after so many `arrivals`; false: the time is over. Whoever rings the alarm
+   * ends it, too.
+   */
+  #itemOrEnd(tx: Transaction, wait: Wait, alarm: { ring: () => void }, arrivals: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const { timeoutMs, signal } = wait;
       const { onClose } = this.kernel;
@@ -167,6 +171,8 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
       onClose.add(end);
       alarm.ring = end;
       signal?.addEventListener('abort', end, { once: true });
+      if (timeoutMs <= 0) end();
+      else if (this.#window.arrivals !== arrivals) done(true); // it came while this one looked
     });
   }
 

@@ -20,7 +20,7 @@ export interface CommitOptions {
 
 export type TransactionStatus = 'active' | 'committing' | 'committed' | 'aborted' | 'faulted';
 
-/** Told how a transaction ends, at once and in this order: ordered, then durable or lost; or aborted. */
+/** Told how a transaction ends, at once and in this order: ordered, then durable or lost; or aborted, also if it had ended before. */
 export interface TransactionHook {
   ordered?(version: Version): void;
   durable?(): void;

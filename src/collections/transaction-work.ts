@@ -151,7 +151,7 @@ export abstract class TransactionWork {
     this.see(page.seen);
   }
 
-  /** @internal The result of this transaction depends on that commit. */
+  /** The result of this transaction depends on that commit: nobody is told of it before that is on disk. */
   see(version: Version): void {
     if (version > this.#seen) this.#seen = version;
   }

@@ -503,3 +503,15 @@ test('inspect(): live transactions, what they hold, who waits for whom and in wh
     conflicts: 0,
   });
 });
+
+test('a hook that is given to a transaction which has ended is told so at once', async () => {
+  await using s = await scene();
+  const told: string[] = [];
+  const hook = { aborted: () => told.push('aborted'), ordered: () => told.push('ordered') };
+  s.t(1).onEnd(hook);
+  await s.X(1);
+  await s.end(1);
+  assert.deepEqual(told, ['ordered']);
+  s.t(1).onEnd(hook);
+  assert.deepEqual(told, ['ordered', 'aborted']);
+});

@@ -77,9 +77,10 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
     return this.#version === undefined ? -1n : BigInt(this.#version);
   }
 
-  /** Is told how the transaction ends. Must not throw or wait. */
+  /** Is told how the transaction ends; of one that has ended it is told now that it comes too late. Must not throw or wait. */
   onEnd(hook: TransactionHook): void {
-    (this.#hooks ??= []).push(hook);
+    if (this.#status === 'active' || this.#status === 'committing') (this.#hooks ??= []).push(hook);
+    else hook.aborted?.();
   }
 
   /** Resolves once all it wrote, and all it has seen, is on disk. */

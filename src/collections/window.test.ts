@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Item, Window } from './window.js';
 
 const item = (place: number, version = place): Item => ({ place, row: Buffer.of(place), version, seen: 0 });
@@ -36,15 +37,32 @@ test('items are taken in order, a window at a time, and nothing when there are n
   assert.deepEqual(taken, [1, 2, 3, 4, 5, undefined]);
 });
 
-test('several that find it empty share one read', async () => {
+test('several that find it empty share one read, and who gets nothing by it another one', async () => {
   const { window, reads } = given(1, 2, 3);
-  const taken = [window.take(), window.take(), window.take(), window.take()];
+  const taken = [window.take(), window.take(), window.take(), window.take(), window.take()];
+  assert.equal(reads.length, 1);
+  reads.shift()?.();
+  await taken[2];
+  await turn();
   assert.equal(reads.length, 1);
   reads.shift()?.();
   assert.deepEqual(
     (await Promise.all(taken)).map((found) => found?.place),
-    [1, 2, 3, undefined],
+    [1, 2, 3, undefined, undefined],
   );
+});
+
+test('an item that was committed before it is asked for is found, whoever reads at that time', async () => {
+  const { window, reads, stored } = given();
+  const early = window.take();
+  stored.add(1);
+  window.arrived(item(1));
+  const late = window.take(); // the read under way does not have it
+  reads.shift()?.();
+  assert.equal(await early, undefined);
+  await turn();
+  reads.shift()?.();
+  assert.equal((await late)?.place, 1);
 });
 
 test('an item that is committed while the window is filled is not missed, nor there twice', async () => {

@@ -40,6 +40,8 @@ export class Window {
   /** How often all was forgotten. */
   #epoch = 0;
   readonly #listeners = new Set<() => void>();
+  /** How often there was an item, perhaps, that was not there before. */
+  arrivals = 0;
   /** The newest commit that an empty answer depends on: it took the last item away. */
   seen: Version = 0;
 
@@ -56,8 +58,15 @@ export class Window {
   take(): Awaitable<Item | undefined> {
     const item = this.#takeReady();
     if (item !== undefined) return item;
+    if (this.#filling === undefined) return this.#takeRead();
+    // That read began before this call did: what it does not find may have come since.
+    const readAgain = () => this.#takeReady() ?? this.#takeRead();
+    return this.#filling.then(readAgain, readAgain);
+  }
+
+  async #takeRead(): Promise<Item | undefined> {
     this.#filling ??= this.#fill(this.#epoch);
-    return this.#filling.then((counted) => (counted ? this.#takeReady() : this.take()));
+    return (await this.#filling) ? this.#takeReady() : this.take();
   }
 
   #takeReady(): Item | undefined {
@@ -88,7 +97,7 @@ export class Window {
     this.seen = version;
   }
 
-  /** Called when there may be an item that was not there before. The result ends it. */
+  /** Called when `arrivals` rises. The result ends it. */
   onItem(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -110,6 +119,7 @@ export class Window {
   }
 
   #tell(): void {
+    this.arrivals++;
     for (const listener of [...this.#listeners]) listener();
   }
 
