@@ -54,7 +54,7 @@ export function judgeRound(history: readonly Recorded[], jumpedMs = 0): Finding[
     if (kind === 'queue') {
       for (const { what, records } of checkQueue(
         history.filter((one) => one.object === object),
-        { judge, slackMs: 20 + jumpedMs },
+        { judge, jumpedMs },
       ))
         add(what, records);
     }

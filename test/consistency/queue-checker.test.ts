@@ -30,7 +30,11 @@ const update = (at: number, id: string, receipt: string, hideMs: number, text?: 
   );
 
 function problems(...records: Recorded[]): string[] {
-  return checkQueue(records, { judge: 'judge' }).map(({ what }) => what);
+  return problemsAfterJump(0, ...records);
+}
+
+function problemsAfterJump(jumpedMs: number, ...records: Recorded[]): string[] {
+  return checkQueue(records, { judge: 'judge', jumpedMs }).map(({ what }) => what);
 }
 
 test('put, get, delete; and one that is seen again when its time is over', () => {
@@ -101,6 +105,12 @@ test('an empty answer while a message lies there is found', () => {
     'a get left a message that it could have had',
   ]);
   assert.deepEqual(problems(put(15, 'm'), none(20), get('judge', 40, 'm', 1)), []);
+});
+
+test('a message that was put before the clock fell back may stay hidden for as long', () => {
+  const history = [put(0, 'm'), none(500), get('judge', 1500, 'm', 1)];
+  assert.deepEqual(problemsAfterJump(600, ...history), []);
+  assert.deepEqual(problemsAfterJump(400, ...history), ['a get left a message that it could have had']);
 });
 
 test('half a batch is found, and a refused one that is seen', () => {

@@ -58,22 +58,25 @@ interface Message {
 export interface QueueCheck {
   /** The client that emptied the queue at the end, when nothing was hidden any more. */
   readonly judge: string;
-  /** How far clocks may have been apart: rounding, and jumps that were made. */
-  readonly slackMs?: number;
+  /** By how much the server's clock was moved ahead while it ran; a kill takes that back. */
+  readonly jumpedMs?: number;
 }
 
-export function checkQueue(history: readonly Recorded[], { judge, slackMs = 20 }: QueueCheck): Problem[] {
+/** How far clocks may be apart that show the same time. */
+const roundingMs = 20;
+
+export function checkQueue(history: readonly Recorded[], { judge, jumpedMs = 0 }: QueueCheck): Problem[] {
   const records = history as readonly QueueRecord[];
   const { messages, problems } = messagesIn(records);
   for (const message of messages.values()) {
     checkCounts(message, problems);
-    checkHiding(message, slackMs, problems);
+    checkHiding(message, roundingMs + jumpedMs, problems);
     checkDeleted(message, problems);
     checkReceipts(message, problems);
     checkTexts(message, problems);
     checkLost(message, judge, problems);
   }
-  checkShort(records, [...messages.values()], problems);
+  checkShort(records, [...messages.values()], jumpedMs, problems);
   return problems;
 }
 
@@ -256,22 +259,31 @@ function checkLost({ put, steps }: Message, judge: string, problems: Problem[]):
     });
 }
 
-/** Gets that gave less than was asked for, although a message lay there that nobody had touched. */
+/**
+ * Gets that gave less than was asked for, although a message lay there that nobody had touched. One that was put when
+ * the clock was ahead may be hidden for as long when the clock has fallen back. A get that has something need not wait
+ * for what another one has that is then refused.
+ */
 function checkShort(
   records: readonly QueueRecord[],
   messages: readonly Message[],
+  jumpedMs: number,
   problems: Problem[],
 ): void {
   const firstUnknown = records
     .filter(({ call, result }) => call.op === 'get' && result === undefined)
     .reduce((first, { startMs }) => Math.min(first, startMs), Number.POSITIVE_INFINITY);
+  const refused = records.filter((record) => record.call.op === 'get' && isRefused(record));
   const latest = latestUntouched(messages);
   for (const get of records) {
     const { call, result } = get;
     if (call.op !== 'get' || !result || !('ok' in result)) continue;
-    if ((result.messages?.length ?? 0) >= call.most) continue;
+    const found = result.messages?.length ?? 0;
+    if (found >= call.most) continue;
+    if (found > 0 && refused.some((other) => other.startMs < get.endMs && other.endMs > get.startMs))
+      continue;
     if (firstUnknown < get.endMs) continue; // it may have hidden anything
-    const left = latest(get.startMs);
+    const left = latest(get.startMs - jumpedMs);
     if (left !== undefined && left.touchedMs > get.endMs)
       problems.push({ what: 'a get left a message that it could have had', records: [left.put, get] });
   }

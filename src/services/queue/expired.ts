@@ -69,7 +69,7 @@ export class ExpiredSweep {
       for await (const [key, { expires }] of store.messages.entries(tx, range)) {
         looked++;
         if (expires <= tx.now) {
-          const row = await lockRow(store, tx, key);
+          const row = await lockRow(store, tx, key, 0);
           if (row !== undefined && row !== 'in use' && row.expires <= tx.now) {
             await dropMessage(store, tx, key);
             dropped++;

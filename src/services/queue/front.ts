@@ -9,6 +9,10 @@
 // What stands here is a hint: the transaction that takes a message reads its row under its lock, and finds out
 // whether it is still there. A row that is committed before `covered` is put among those waiting. After a
 // restart, or when commits were lost, there is nothing here and the front is read again.
+//
+// That there is nothing is an answer too, and must be as true as a message. Who finds nothing has looked itself, after
+// it began; waits for those who have something and may still give it back; and is told once what they did is on disk.
+// Who has something already does not wait, so no two ever wait for each other.
 
 import type { Transaction } from '../../collections/index.js';
 import type { MessageKey } from './model.js';
@@ -21,6 +25,16 @@ const mostFronts = 4_096;
 /** Reads on: keys in order from behind this one up to now, `window` of them at most. */
 export type ReadAhead = (after: MessageKey | undefined) => Promise<MessageKey[]>;
 
+interface Taken {
+  readonly key: MessageKey;
+  readonly by: Transaction;
+}
+
+/** A message that moves has another name. */
+function nameOf(key: MessageKey): string {
+  return `${key[1]} ${key[2]}`;
+}
+
 function before(a: MessageKey, b: MessageKey): boolean {
   return a[1] < b[1] || (a[1] === b[1] && a[2] < b[2]);
 }
@@ -28,27 +42,50 @@ function before(a: MessageKey, b: MessageKey): boolean {
 export class Front {
   #waiting: MessageKey[] = [];
   #covered: MessageKey | undefined;
-  /** By their seq. */
-  readonly #taken = new Map<number, MessageKey>();
-  /** Committed while the front was being read: the read may have missed them. */
-  #meanwhile: MessageKey[] | undefined;
-  #reading: Promise<void> | undefined;
+  readonly #taken = new Map<string, Taken>();
+  /** Who waits for one of those to be kept or given back. */
+  #watching: (() => void)[] = [];
+  /** For each read under way what was committed meanwhile: it may have missed that. */
+  readonly #reads = new Set<MessageKey[]>();
+  /** How often it was forgotten. */
+  #age = 0;
+  #seen = 0;
 
   /** The next message that is visible, promised to this transaction; nothing if there is none. */
   async take(tx: Transaction, read: ReadAhead): Promise<MessageKey | undefined> {
-    if (!this.#nextIsDue(tx.now)) await this.#fill(read);
-    if (!this.#nextIsDue(tx.now)) return undefined;
+    for (;;) {
+      if (this.#nextIsDue(tx.now)) return this.#promise(tx);
+      const isMore = await this.#readOn(read);
+      if (isMore || this.#nextIsDue(tx.now)) continue;
+      if (!this.#mayComeBack(tx)) break;
+      await new Promise<void>((resolve) => this.#watching.push(resolve));
+    }
+    tx.see(this.seen);
+    return undefined;
+  }
+
+  #promise(tx: Transaction): MessageKey {
     const key = this.#waiting.shift() as MessageKey;
-    this.#taken.set(key[2], key);
+    const taken = { key, by: tx };
+    this.#taken.set(nameOf(key), taken);
     tx.onEnd({
-      ordered: () => this.#taken.delete(key[2]),
+      ordered: (version) => {
+        this.#seen = Math.max(this.#seen, version);
+        this.#letGo(taken);
+      },
       aborted: () => {
-        this.#taken.delete(key[2]);
+        this.#letGo(taken);
         this.#insert(key);
       },
       lost: () => this.forget(),
     });
     return key;
+  }
+
+  /** It was taken and is not there any more. */
+  gone(key: MessageKey): void {
+    const taken = this.#taken.get(nameOf(key));
+    if (taken !== undefined) this.#letGo(taken);
   }
 
   /** It was taken and then left alone: it comes back when the transaction ends, however that ends. */
@@ -58,20 +95,27 @@ export class Front {
 
   /** A row that is committed now. */
   arrived(key: MessageKey): void {
-    if (this.#covered !== undefined && before(key, this.#covered)) this.#insert(key);
-    else this.#meanwhile?.push(key);
+    for (const meanwhile of this.#reads) meanwhile.push(key);
+    this.#place(key);
   }
 
   /** No row lies before this one. Nothing: read from the beginning. */
   get start(): MessageKey | undefined {
     let first = this.#waiting[0] ?? this.#covered;
-    for (const key of this.#taken.values()) if (first === undefined || before(key, first)) first = key;
+    for (const { key } of this.#taken.values()) if (first === undefined || before(key, first)) first = key;
     return this.#covered === undefined ? undefined : first;
+  }
+
+  /** The newest commit that somebody who took from here has made or seen: who tells what comes next tells of that. */
+  get seen(): number {
+    return this.#seen;
   }
 
   forget(): void {
     this.#waiting = [];
     this.#covered = undefined;
+    this.#seen = 0;
+    this.#age++;
   }
 
   #nextIsDue(now: number): boolean {
@@ -79,34 +123,54 @@ export class Front {
     return next !== undefined && next[1] <= now;
   }
 
-  /** Several that find nothing share one read. */
-  #fill(read: ReadAhead): Promise<void> {
-    this.#reading ??= this.#read(read).finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
+  /** Whether somebody else has one that it may give back. Who has some itself waits for nobody. */
+  #mayComeBack(tx: Transaction): boolean {
+    let isSome = false;
+    for (const { key, by } of this.#taken.values()) {
+      if (by === tx) return false;
+      if (key[1] <= tx.now) isSome = true;
+    }
+    return isSome;
   }
 
-  async #read(read: ReadAhead): Promise<void> {
-    this.#meanwhile = [];
-    const from = this.#covered;
-    const keys = await read(from);
-    const meanwhile = this.#meanwhile;
-    this.#meanwhile = undefined;
-    if (from !== this.#covered) return; // forgotten in between
-    for (const key of keys) {
-      if (this.#covered === undefined || before(this.#covered, key)) this.#covered = key;
-      this.#insert(key);
+  /** Whether there may be more than was known. */
+  async #readOn(read: ReadAhead): Promise<boolean> {
+    const meanwhile: MessageKey[] = [];
+    const age = this.#age;
+    this.#reads.add(meanwhile);
+    try {
+      const keys = await read(this.#covered);
+      if (age !== this.#age) return true; // what it missed may have come back
+      for (const key of keys) {
+        if (this.#covered === undefined || before(this.#covered, key)) this.#covered = key;
+        this.#insert(key);
+      }
+      for (const key of meanwhile) this.#place(key);
+      return keys.length > 0;
+    } finally {
+      this.#reads.delete(meanwhile); // not before the read counts: what is committed between the two would be missed
     }
-    for (const key of meanwhile) this.arrived(key);
+  }
+
+  /** What lies behind `covered` is found when that is read. */
+  #place(key: MessageKey): void {
+    if (this.#covered !== undefined && !before(this.#covered, key)) this.#insert(key);
   }
 
   #insert(key: MessageKey): void {
-    if (this.#taken.get(key[2])?.[1] === key[1]) return;
+    if (this.#taken.has(nameOf(key))) return;
     let at = this.#waiting.length;
     while (at > 0 && before(key, this.#waiting[at - 1] as MessageKey)) at--;
     const neighbour = this.#waiting[at - 1];
     if (neighbour === undefined || before(neighbour, key)) this.#waiting.splice(at, 0, key);
+  }
+
+  #letGo(taken: Taken): void {
+    const name = nameOf(taken.key);
+    if (this.#taken.get(name) === taken) this.#taken.delete(name); // it may have come back there, and be another's
+    const watching = this.#watching;
+    this.#watching = [];
+    for (const wake of watching) wake();
   }
 }
 

@@ -53,6 +53,9 @@ export function putMessage(store: QueueStore, queue: QueueKey, message: NewMessa
   });
 }
 
+/** How long a get that has nothing yet waits for who is at work on a message: that one may be refused and leave it. */
+const patienceMs = 1000;
+
 /** Up to `most` visible messages, each to nobody else for `visibilityMs`. */
 export function getMessages(
   store: QueueStore,
@@ -67,8 +70,9 @@ export function getMessages(
     while (taken.length < options.most) {
       const key = await front.take(tx, read);
       if (key === undefined) break;
-      const row = await lockRow(store, tx, key);
+      const row = await lockRow(store, tx, key, tx.hasWrites ? 0 : patienceMs);
       if (row === 'in use') front.leave(tx, key);
+      if (row === undefined) front.gone(key);
       if (row === undefined || row === 'in use') continue;
       if (row.expires <= tx.now) {
         await dropMessage(store, tx, key);
@@ -139,7 +143,8 @@ async function moveMessage(
 export function peekMessages(store: QueueStore, queue: QueueKey, most: number): Promise<Message[]> {
   return store.run(async (tx) => {
     const { messages } = await findQueue(store, tx, queue);
-    const { start } = store.fronts.of(messages);
+    const { start, seen } = store.fronts.of(messages);
+    tx.see(seen);
     const from = start === undefined ? {} : { from: start };
     const found: Message[] = [];
     const range = {
@@ -224,14 +229,15 @@ async function findMessage(
   return { key, row };
 }
 
-/** The row as it is now; nothing if it is gone. Waits for nobody. */
+/** The row as it is now; nothing if it is gone. Waits for others as long as it is told. */
 export async function lockRow(
   store: QueueStore,
   tx: Transaction,
   key: MessageKey,
+  timeoutMs: number,
 ): Promise<MessageRow | 'in use' | undefined> {
   try {
-    return await store.messages.get(tx, key, { lock: 'update', timeoutMs: 0 });
+    return await store.messages.get(tx, key, { lock: 'update', timeoutMs });
   } catch (error) {
     if (error instanceof LockTimeoutError) return 'in use';
     throw error;
