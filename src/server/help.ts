@@ -12,10 +12,6 @@ export const groupTitles: Readonly<Record<OptionGroup, string>> = {
   commands: 'Of single commands',
 };
 
-export function isHelpAsked([first, ...rest]: readonly string[]): boolean {
-  return first === 'help' || [first, ...rest].some((arg) => arg === '--help' || arg === '-h');
-}
-
 /** Of the command that is named among these words, or of all. */
 export function helpText(version: string, args: readonly string[]): string {
   const named = args.map((arg) => arg.replace(/^azurite-/, '')).find((arg) => Object.hasOwn(commands, arg));

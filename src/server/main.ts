@@ -3,14 +3,17 @@
 
 import { basename } from 'node:path';
 import { type CommandLine, parseCommandLine } from './command-line.js';
-import { helpText, isHelpAsked } from './help.js';
 import { isTold } from './told.js';
 import { version } from './version.js';
 
 async function main(args: readonly string[]): Promise<number> {
-  if (isHelpAsked(args)) return print(helpText(version(), args));
+  if (isHelpAsked(args)) return print((await import('./help.js')).helpText(version(), args));
   if (args.includes('--version') || args.includes('-v')) return print(version());
   return run(parseCommandLine(args, basename(process.argv[1] ?? '')));
+}
+
+function isHelpAsked(args: readonly string[]): boolean {
+  return args[0] === 'help' || args.includes('--help') || args.includes('-h');
 }
 
 async function run(line: CommandLine): Promise<number> {

@@ -67,9 +67,6 @@ export interface OperationCount {
   readonly bytesOut: number;
 }
 
-type Counted = Omit<OperationCount, 'meanMs'> & { readonly seconds: number };
-const nothingYet = { answered: 0, refused: 0, seconds: 0, bytesIn: 0, bytesOut: 0 };
-
 export class Metrics {
   readonly #served = new Map<string, Served>();
   readonly #commits = new Histogram(sizeBounds);
@@ -107,23 +104,19 @@ export class Metrics {
 
   /** Each operation that was asked for. */
   operations(): OperationCount[] {
-    const counts = new Map<string, Counted>();
-    for (const { service, operation, code, seconds, bytesIn, bytesOut } of this.#served.values()) {
-      const key = `${service} ${operation}`;
-      const known = counts.get(key) ?? { service, operation, ...nothingYet };
-      counts.set(key, {
-        ...known,
-        answered: known.answered + seconds.total,
-        refused: known.refused + (/^[123]\d\d$/.test(code) ? 0 : seconds.total),
-        seconds: known.seconds + seconds.sum,
-        bytesIn: known.bytesIn + bytesIn,
-        bytesOut: known.bytesOut + bytesOut,
-      });
-    }
-    return [...counts.values()].map(({ seconds, ...count }) => ({
-      ...count,
-      meanMs: (seconds * 1000) / count.answered,
-    }));
+    return byOperation(this.#served.values()).map((group) => {
+      const [{ service, operation }] = group;
+      const answered = sum(group, ({ seconds }) => seconds.total);
+      return {
+        service,
+        operation,
+        answered,
+        refused: sum(group, ({ code, seconds }) => (/^[123]\d\d$/.test(code) ? 0 : seconds.total)),
+        meanMs: (sum(group, ({ seconds }) => seconds.sum) * 1000) / answered,
+        bytesIn: sum(group, ({ bytesIn }) => bytesIn),
+        bytesOut: sum(group, ({ bytesOut }) => bytesOut),
+      };
+    });
   }
 
   /** As Prometheus reads it. */
@@ -155,7 +148,7 @@ export class Metrics {
       histogram(
         'lazuli_request_seconds',
         'From the head of a request to the end of its answer.',
-        byOperation(served),
+        latencies(served),
       ),
       histogram('lazuli_group_commits', 'Commits that reached the disk with one write.', [
         [{}, this.#commits],
@@ -184,16 +177,30 @@ function labelsOf({ service, operation, code }: Served): Labels {
   return { service, operation, code };
 }
 
-/** Codes would multiply the buckets and tell little of latency. */
-function byOperation(served: readonly Served[]): (readonly [Labels, Histogram])[] {
-  const merged = new Map<string, readonly [Labels, Histogram]>();
-  for (const { service, operation, seconds } of served) {
-    const key = `${service} ${operation}`;
-    const known = merged.get(key) ?? ([{ service, operation }, new Histogram(secondsBounds)] as const);
-    known[1].merge(seconds);
-    merged.set(key, known);
+/** What was served, all codes of one operation together. */
+function byOperation(served: Iterable<Served>): [Served, ...Served[]][] {
+  const groups = new Map<string, [Served, ...Served[]]>();
+  for (const one of served) {
+    const key = `${one.service} ${one.operation}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
   }
-  return [...merged.values()];
+  return [...groups.values()];
+}
+
+function sum(group: readonly Served[], of: (served: Served) => number): number {
+  return group.reduce((total, served) => total + of(served), 0);
+}
+
+/** Codes would multiply the buckets and tell little of latency. */
+function latencies(served: readonly Served[]): (readonly [Labels, Histogram])[] {
+  return byOperation(served).map((group) => {
+    const [{ service, operation }] = group;
+    const merged = new Histogram(secondsBounds);
+    for (const { seconds } of group) merged.merge(seconds);
+    return [{ service, operation }, merged];
+  });
 }
 
 function family(type: Family['type'], name: string, help: string, values: readonly Value[]): Family {

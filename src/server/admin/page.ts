@@ -1,6 +1,7 @@
 // What somebody sees who opens the admin port in a browser: where the services are, whether they are well, what they
 // have been asked. It tells nothing that /health and /metrics do not tell anybody too; no script, no token, no key.
 
+import { escapeText } from '../../http/xml.js';
 import type { Metrics, OperationCount } from '../metrics.js';
 import type { OpenStore } from '../open-store.js';
 import type { Urls } from '../serve.js';
@@ -43,8 +44,8 @@ export async function overviewPage({ store, metrics, urls }: Shown): Promise<Pag
 <style>${style}</style>
 </head>
 <body>
-<h1>Lazuli <small>${escaped(version())}</small></h1>
-<p class="${ready.ready ? 'well' : 'ill'}">${escaped(stateOf(ready))} <span>${escaped(space)}</span></p>
+<h1>Lazuli <small>${escapeText(version())}</small></h1>
+<p class="${ready.ready ? 'well' : 'ill'}">${escapeText(stateOf(ready))} <span>${escapeText(space)}</span></p>
 <h2>Services</h2>
 ${table([['', 'address'], ...Object.entries(urls).map(([name, url]) => [name, url ?? ''])])}
 <p>A client connects with what <code>lazuli connection-string</code> prints.</p>
@@ -77,12 +78,8 @@ function requests(operations: readonly OperationCount[]): string {
 
 function table([head = [], ...rows]: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string) =>
-    `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')}</tr>`;
+    `<tr>${cells.map((cell) => `<${tag}>${escapeText(cell)}</${tag}>`).join('')}</tr>`;
   return `<table>${row(head, 'th')}${rows.map((cells) => row(cells, 'td')).join('')}</table>`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
 const style = `
