@@ -53,15 +53,19 @@ export class Front {
 
   /** The next message that is visible, promised to this transaction; nothing if there is none. */
   async take(tx: Transaction, read: ReadAhead): Promise<MessageKey | undefined> {
-    for (;;) {
-      if (this.#nextIsDue(tx.now)) return this.#promise(tx);
-      const isMore = await this.#readOn(read);
-      if (isMore || this.#nextIsDue(tx.now)) continue;
-      if (!this.#mayComeBack(tx)) break;
-      await new Promise<void>((resolve) => this.#watching.push(resolve));
+    let readToEnd: number | undefined; // at this age
+    while (!this.#nextIsDue(tx.now)) {
+      const age = this.#age;
+      if (readToEnd !== age) {
+        if (!(await this.#readOn(read))) readToEnd = age;
+      } else if (this.#mayComeBack(tx)) {
+        await new Promise<void>((resolve) => this.#watching.push(resolve));
+      } else {
+        tx.see(this.seen);
+        return undefined;
+      }
     }
-    tx.see(this.seen);
-    return undefined;
+    return this.#promise(tx);
   }
 
   #promise(tx: Transaction): MessageKey {
