@@ -165,10 +165,13 @@ export type RowWrite = Readonly<{ row: string; value: string; expects?: string }
 
 export type PartitionCall = Readonly<
   | ({ op: 'upsert' | 'insert' | 'update' } & RowWrite)
+  /** The value is added behind what a row was last written with, in the place of what was added before. */
+  | ({ op: 'merge' } & RowWrite)
   | { op: 'delete'; row: string; expects?: string }
   | { op: 'batch'; writes: readonly RowWrite[] }
   | { op: 'read'; row: string }
-  | { op: 'query'; rows: readonly string[] }
+  /** Of these rows all that are there, or those whose values end like that. */
+  | { op: 'query'; rows: readonly string[]; ending?: string }
 >;
 
 export const partitionModel: Model<Rows, PartitionCall, Result> = {
@@ -178,7 +181,10 @@ export const partitionModel: Model<Rows, PartitionCall, Result> = {
     switch (call.op) {
       case 'query': {
         if (result === undefined) return state;
-        const asked = Object.fromEntries(Object.entries(state).filter(([row]) => call.rows.includes(row)));
+        const { rows, ending = '' } = call;
+        const asked = Object.fromEntries(
+          Object.entries(state).filter(([row, value]) => rows.includes(row) && value.endsWith(ending)),
+        );
         return isOk(result) && showRows(result.rows ?? {}) === showRows(asked) ? state : undefined;
       }
       case 'read': {
@@ -191,6 +197,11 @@ export const partitionModel: Model<Rows, PartitionCall, Result> = {
         const reasons = call.writes.flatMap((write) => rowReasons(state, { op: 'upsert', ...write }));
         const written = Object.fromEntries(call.writes.map(({ row, value }) => [row, value]));
         return judge(reasons, result, state, { ...state, ...written });
+      }
+      case 'merge': {
+        const [written] = (state[call.row] ?? '').split('+');
+        const value = `${written}+${call.value}`;
+        return judge(rowReasons(state, call), result, state, { ...state, [call.row]: value });
       }
       case 'delete': {
         const { [call.row]: _, ...others } = state;
@@ -205,7 +216,7 @@ export const partitionModel: Model<Rows, PartitionCall, Result> = {
 function rowReasons(state: Rows, call: { op: string; row: string; expects?: string }): string[] {
   const value = state[call.row];
   if (call.op === 'insert') return value === undefined ? [] : ['EntityAlreadyExists'];
-  if (call.op === 'upsert' && call.expects === undefined) return [];
+  if (call.op !== 'update' && call.op !== 'delete' && call.expects === undefined) return [];
   if (value === undefined) return ['ResourceNotFound'];
   return call.expects !== undefined && call.expects !== value ? ['UpdateConditionNotSatisfied'] : [];
 }

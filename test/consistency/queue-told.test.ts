@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { SystemClock } from '#src/base/clock.js';
 import { seededRandom } from '#src/base/random.js';
 import { mayRetry, OutcomeUnknownError, StateManager } from '#src/collections/index.js';
 import { memoryDisk } from '#src/engine/disk.js';
@@ -12,7 +11,7 @@ import { FaultyDisk } from '#src/engine/faulty-disk.suite.js';
 import { openEngineOn } from '#src/engine/level.js';
 import { StorageError } from '#src/services/common/errors.js';
 import { Garbage } from '#src/services/common/garbage.js';
-import { createStore, type Store } from '#src/services/common/store.js';
+import { createStore } from '#src/services/common/store.js';
 import { deleteMessage, getMessages, putMessage, updateMessage } from '#src/services/queue/messages.js';
 import { openQueueStore, type QueueKey, type QueueStore } from '#src/services/queue/model.js';
 import { createQueue } from '#src/services/queue/queues.js';
@@ -25,6 +24,7 @@ import {
   type QueueRecord,
   type QueueResult,
 } from './queue-checker.js';
+import { Refused, refusing, steadyClock } from './told.js';
 
 const queue: QueueKey = ['account', 'queue'];
 const judge = 'judge';
@@ -34,27 +34,6 @@ function receiptOf(text: string): Receipt {
   const receipt = decodeReceipt(text);
   assert.ok(receipt.ok);
   return receipt.value;
-}
-
-/** What histories are measured by: the machine's clock may be moved. */
-function steadyClock(): SystemClock {
-  const began = Date.now() - nowMs();
-  return new SystemClock(0, { wall: () => began + nowMs(), monotonic: nowMs });
-}
-
-class Refused extends Error {}
-
-/** Some operations are refused at their end, as on a disk that is nearly full. */
-function refusing(store: Store, isRefused: () => boolean): Store {
-  return {
-    ...store,
-    run: (operation, options) =>
-      store.run(async (tx) => {
-        const result = await operation(tx);
-        if (tx.hasWrites && isRefused()) throw new Refused();
-        return result;
-      }, options),
-  };
 }
 
 class Clients {

@@ -79,6 +79,7 @@ export async function openTableStore(store: Store, garbage: Garbage): Promise<Ta
     recent: new RecentPages(),
     garbage,
   };
+  state.engine.resets(() => tableStore.recent.reset());
   garbage.register(garbageKind, (id) => sweepRows(tableStore, tableStore.entities, id));
   garbage.register(indexGarbageKind, (id) => sweepRows(tableStore, tableStore.indexRows, id));
   return tableStore;

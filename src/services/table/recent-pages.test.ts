@@ -2,12 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { seededRandom } from '../../base/random.js';
 import { StateManager, type Transaction, type TransactionHook } from '../../collections/index.js';
-import { openEngine } from '../../engine/level.js';
+import { memoryDisk } from '../../engine/disk.js';
+import { FaultyDisk } from '../../engine/faulty-disk.suite.js';
+import { openEngine, openEngineOn } from '../../engine/level.js';
 import { Garbage } from '../common/garbage.js';
-import { createStore } from '../common/store.js';
-import { type EntityWrite, writeEntities } from './entities.js';
+import { createStore, within } from '../common/store.js';
+import { type EntityWrite, writeEntities, writeEntity } from './entities.js';
 import type { EntityKey } from './entity.js';
 import { parseFilter } from './filter.js';
 import { openTableStore, type TableStore, tableKey } from './model.js';
@@ -170,6 +173,70 @@ test('a write drops its page, and none is added until it has ended, nor by who r
   assert.equal(isKnown(pages, 3), false);
   pages.reader(transaction(3), 1)?.add(page);
   assert.equal(isKnown(pages, 3), true);
+});
+
+test('no page outlives a loss, nor is one added by who read before it', () => {
+  const pages = new RecentPages();
+  const writer = transaction(1);
+  pages.writes(writer, 1, { partitionKey: 'p', rowKey: 'r' });
+  writer.end('ordered');
+  pages.reader(transaction(2), 1)?.add(page);
+  const before = pages.reader(transaction(2), 1);
+  pages.reset();
   writer.end('lost');
   assert.equal(isKnown(pages, 3), false);
+  before?.add(page);
+  assert.equal(isKnown(pages, 3), false);
+});
+
+const entity = {
+  partitionKey: 'p',
+  rowKey: 'r',
+  properties: [['v', { type: 'Edm.Int32', value: 1 }]],
+} as const;
+const insert: EntityWrite = { kind: 'insert', entity };
+
+test('a page that was read of a commit which was then lost is not shown to anybody', async () => {
+  await using engine = await openEngine({ memory: true });
+  await using state = await StateManager.open({ engine });
+  const base = createStore(state);
+  const garbage = await Garbage.open(base, assert.ifError);
+  const store = await openTableStore(base, garbage);
+  await createTable(store, 'mine', 'busy');
+  let fail = (): void => {};
+  const after = new Promise<never>((_, reject) => {
+    fail = () => reject(new Error('injected: what comes first fails'));
+  });
+  const isWritten = store.run(async (tx) => {
+    tx.after(after);
+    await writeEntity(within(store, tx), table, insert);
+  });
+  await turn();
+  const asked = query(store, "PartitionKey eq 'p'");
+  for (let turns = 0; turns < 10; turns++) await turn();
+  fail();
+  await assert.rejects(isWritten, { name: 'OutcomeUnknownError' });
+  assert.deepEqual(await asked, []);
+  await createTable(store, 'mine', 'other');
+  assert.deepEqual(await query(store, "PartitionKey eq 'p'"), []);
+  await garbage.close();
+});
+
+test('what turns up when the store is opened again is shown, whatever was read before', async () => {
+  const disk = new FaultyDisk(memoryDisk(), true);
+  await using engine = await openEngineOn(disk, { retryMs: 1 });
+  await using state = await StateManager.open({ engine });
+  const base = createStore(state);
+  const garbage = await Garbage.open(base, assert.ifError);
+  const store = await openTableStore(base, garbage);
+  await createTable(store, 'mine', 'busy');
+  disk.probeFails = true;
+  disk.fate = () => 'turns up';
+  await assert.rejects(writeEntity(store, table, insert), { name: 'OutcomeUnknownError' });
+  assert.deepEqual(await query(store, "PartitionKey eq 'p'"), []);
+  disk.fate = () => 'done';
+  disk.probeFails = false;
+  while (engine.health().state !== 'open') await turn();
+  assert.deepEqual(await query(store, "PartitionKey eq 'p'"), ['p/r=1']);
+  await garbage.close();
 });

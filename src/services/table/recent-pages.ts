@@ -7,8 +7,8 @@
 //   3. A query takes a page only if its own snapshot is not older than the page's. Between the two nothing was
 //      written there, or the page would be gone.
 //
-// A commit that was lost, because the disk failed, takes what was read since with it: the snapshots that are taken
-// then are older than those pages, and the pages are dropped.
+// When commits were lost, because the disk failed, all pages are dropped: some may hold what was lost. And again when
+// the store was opened anew: what was read in between lacks what has turned up.
 
 import type { Transaction } from '../../collections/index.js';
 import { type Entity, type EntityKey, entityBytes } from './entity.js';
@@ -64,7 +64,15 @@ export class RecentPages {
       known.changes++;
       this.#forgetUnused(known);
     };
-    tx.onEnd({ ordered: end, aborted: end, lost: () => this.#dropAll(known) });
+    tx.onEnd({ ordered: end, aborted: end });
+  }
+
+  /** What is stored may be another state than before. */
+  reset(): void {
+    for (const known of [...this.#tables.values()]) {
+      known.changes++;
+      for (const page of [...known.pages]) this.#drop(page);
+    }
   }
 
   /** Nothing for a transaction that sees more, or less, than the newest state of this moment. */
@@ -136,11 +144,6 @@ export class RecentPages {
     this.#pages.delete(page);
     this.#bytes -= page.bytes;
     this.#forgetUnused(page.table);
-  }
-
-  #dropAll(known: TablePages): void {
-    known.changes++;
-    for (const page of [...known.pages]) this.#drop(page);
   }
 }
 
