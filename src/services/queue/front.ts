@@ -19,8 +19,6 @@ import type { MessageKey } from './model.js';
 
 /** How many are read ahead. */
 export const window = 256;
-/** Queues that are in use at a time; beyond it the one least lately used is forgotten. */
-const mostFronts = 4_096;
 
 /** Reads on: keys in order from behind this one up to now, `window` of them at most. */
 export type ReadAhead = (after: MessageKey | undefined) => Promise<MessageKey[]>;
@@ -47,18 +45,20 @@ export class Front {
   #watching: (() => void)[] = [];
   /** For each read under way what was committed meanwhile: it may have missed that. */
   readonly #reads = new Set<MessageKey[]>();
+  /** The newest read under way; it never fails. */
+  #reading: Promise<void> | undefined;
   /** How often it was forgotten. */
   #age = 0;
   #seen = 0;
 
   /** The next message that is visible, promised to this transaction; nothing if there is none. */
   async take(tx: Transaction, read: ReadAhead): Promise<MessageKey | undefined> {
-    let readToEnd: number | undefined; // at this age
+    if (!this.#nextIsDue(tx.now) && this.#reading) await this.#reading; // it may find enough for all
+    let looked: { readonly age: number; readonly stamp: number } | undefined;
     while (!this.#nextIsDue(tx.now)) {
-      const age = this.#age;
-      if (readToEnd !== age) {
-        if (!(await this.#readOn(read))) readToEnd = age;
-      } else if (this.#mayComeBack(tx)) {
+      if (looked?.age !== this.#age) {
+        if (!(await this.#readOn(read))) looked = { age: this.#age, stamp: tx.stamp() };
+      } else if (this.#mayComeBack(tx, looked.stamp)) {
         await new Promise<void>((resolve) => this.#watching.push(resolve));
       } else {
         tx.see(this.seen);
@@ -127,21 +127,26 @@ export class Front {
     return next !== undefined && next[1] <= now;
   }
 
-  /** Whether somebody else has one that it may give back. Who has some itself waits for nobody. */
-  #mayComeBack(tx: Transaction): boolean {
+  /** Whether somebody else has one that was put before and may give it back. Who has some itself waits for nobody. */
+  #mayComeBack(tx: Transaction, stamp: number): boolean {
     let isSome = false;
     for (const { key, by } of this.#taken.values()) {
       if (by === tx) return false;
-      if (key[1] <= tx.now) isSome = true;
+      if (key[1] <= tx.now && key[2] < stamp) isSome = true;
     }
     return isSome;
   }
 
   /** Whether there may be more than was known. */
   async #readOn(read: ReadAhead): Promise<boolean> {
-    const meanwhile: MessageKey[] = [];
     const age = this.#age;
+    const meanwhile: MessageKey[] = [];
     this.#reads.add(meanwhile);
+    let ended = () => {};
+    const reading = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    this.#reading = reading;
     try {
       const keys = await read(this.#covered);
       if (age !== this.#age) return true; // what it missed may have come back
@@ -153,6 +158,8 @@ export class Front {
       return keys.length > 0;
     } finally {
       this.#reads.delete(meanwhile); // not before the read counts: what is committed between the two would be missed
+      if (this.#reading === reading) this.#reading = undefined;
+      ended();
     }
   }
 
@@ -175,75 +182,5 @@ export class Front {
     const watching = this.#watching;
     this.#watching = [];
     for (const wake of watching) wake();
-  }
-}
-
-/** The fronts of the queues in use, by the id of their messages. */
-export class Fronts {
-  readonly #fronts = new Map<number, Front>();
-  /** Who waits for a message to come. */
-  readonly #waiters = new Map<number, Set<() => void>>();
-
-  of(messages: number): Front {
-    const front = this.#fronts.get(messages) ?? new Front();
-    this.#fronts.delete(messages);
-    this.#fronts.set(messages, front); // the newest is last
-    if (this.#fronts.size > mostFronts) {
-      for (const oldest of this.#fronts.keys()) {
-        this.#fronts.delete(oldest);
-        break;
-      }
-    }
-    return front;
-  }
-
-  /** No row of theirs lies before this one; nothing: nobody knows. */
-  startOf(messages: number): MessageKey | undefined {
-    return this.#fronts.get(messages)?.start;
-  }
-
-  /** A row that the transaction writes; told once it is ordered. */
-  arrives(tx: Transaction, key: MessageKey): void {
-    tx.onEnd({
-      ordered: () => this.#fronts.get(key[0])?.arrived(key),
-      durable: () => this.#wake(key[0]),
-      lost: () => this.#fronts.get(key[0])?.forget(),
-    });
-  }
-
-  /** Resolves when a message is put or changed from now on, or after `ms`. */
-  arrival(messages: number): { within(ms: number): Promise<void>; end(): void } {
-    const waiters = this.#waiters.get(messages) ?? new Set();
-    this.#waiters.set(messages, waiters);
-    let arrived = false;
-    let wake: () => void = () => {};
-    const waiter = () => {
-      arrived = true;
-      wake();
-    };
-    waiters.add(waiter);
-    return {
-      within: async (ms) => {
-        if (arrived) return;
-        let timer: NodeJS.Timeout | undefined;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          timer = setTimeout(resolve, ms);
-        });
-        clearTimeout(timer);
-      },
-      end: () => {
-        waiters.delete(waiter);
-        if (waiters.size === 0 && this.#waiters.get(messages) === waiters) this.#waiters.delete(messages);
-      },
-    };
-  }
-
-  #wake(messages: number): void {
-    for (const waiter of [...(this.#waiters.get(messages) ?? [])]) waiter();
-  }
-
-  forget(messages: number): void {
-    this.#fronts.delete(messages);
   }
 }

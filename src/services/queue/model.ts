@@ -15,7 +15,7 @@ import { StorageError } from '../common/errors.js';
 import type { Garbage } from '../common/garbage.js';
 import type { Metadata } from '../common/metadata.js';
 import type { Store } from '../common/store.js';
-import { Fronts } from './front.js';
+import { Fronts } from './fronts.js';
 
 export interface QueueEntry {
   readonly format: 1;
