@@ -17,6 +17,7 @@ import {
   ObjectClosedError,
   OutcomeUnknownError,
   StateManager,
+  type Transaction,
   TransientError,
 } from './index.js';
 import { all, granted, scene, stalled, turns, waits } from './scenario.suite.js';
@@ -324,4 +325,35 @@ test('who asks for a collection while the catalogue is read again after a loss g
   while (state.engine.health().state !== 'open') await turns();
   assert.equal(await state.get('lost'), undefined);
   await state.close();
+});
+
+test('a conflict names what has changed: a row, a row of a range, a counter, or the whole collection', async () => {
+  await using s = await scene();
+  const counters = await s.state.counters<readonly [string, number]>('hits');
+  const readings = await s.state.dictionary<readonly [string, number], number>('readings');
+  const reads: Record<string, (tx: Transaction) => Promise<unknown>> = {
+    'd["k"]': (tx) => s.d.get(tx, 'k', { lock: 'none', check: true }),
+    'd["new"]': (tx) => s.d.has(tx, 'new', { lock: 'none', check: true }),
+    'readings["roof", 7]': (tx) => all(readings.keys(tx, { newest: true, check: true })),
+    'hits["roof", 7]': (tx) => counters.get(tx, ['roof', 7], { check: true }),
+    'collection d': (tx) => s.d.get(tx, 'j', { lock: 'none', check: true }),
+  };
+  const changes: Record<string, () => Promise<unknown>> = {
+    'd["k"]': () => s.state.transaction((tx) => s.d.set(tx, 'k', 2)),
+    'd["new"]': () => s.state.transaction((tx) => s.d.set(tx, 'new', 1)),
+    'readings["roof", 7]': () => s.state.transaction((tx) => readings.set(tx, ['roof', 7], 21)),
+    'hits["roof", 7]': () => s.state.transaction((tx) => counters.add(tx, ['roof', 7], 1)),
+    'collection d': () => s.d.clear(),
+  };
+  for (const [key, read] of Object.entries(reads)) {
+    const tx = s.state.begin();
+    await read(tx);
+    await changes[key]?.();
+    await assert.rejects(tx.commit(), (error) => {
+      assert.ok(error instanceof ConflictError);
+      assert.equal(error.key, key);
+      assert.match(error.message, /has changed since it was read/);
+      return error.message.startsWith(key);
+    });
+  }
 });

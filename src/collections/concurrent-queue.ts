@@ -12,7 +12,7 @@ import { decodeKey, encodeKey } from '../engine/keys.js';
 import type { CatalogRecord } from './catalog.js';
 import { ArgumentError, QueueFullError } from './errors.js';
 import { encodeRow, liveValue } from './rows.js';
-import type { Transaction } from './transaction.js';
+import { Transaction } from './transaction.js';
 import { ValueCollection } from './values.js';
 import { longestTimer, type Wait, type WaitOptions } from './waits.js';
 import { type Item, Window } from './window.js';
@@ -75,10 +75,15 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
   async count(): Promise<number> {
     this.assertOpen();
     this.kernel.assertReadable();
-    const { value, seen } = await this.kernel.engine.get(this.generation.count.key);
-    const count = decodeCounter(value) - this.#window.out;
-    await this.kernel.engine.settled(seen);
-    return count;
+    await using tx = new Transaction(this.kernel, { snapshot: 'first read' });
+    return await tx.call(() => this.#countNow(tx));
+  }
+
+  #countNow(tx: Transaction): Awaitable<number> {
+    this.expectUnlocked(tx, false);
+    const found = tx.read(this.generation.count, false, false);
+    if (found instanceof Promise) return found.then(() => this.#countNow(tx)); // others were out then
+    return decodeCounter(found.value) - this.#window.out;
   }
 
   /** @internal After a clear: what was read ahead is gone. */
@@ -116,9 +121,9 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
   readonly #full = () => new QueueFullError(`${this.name} is full: it takes ${this.maxSize} items`);
 
   #dequeue(tx: Transaction): Awaitable<V | undefined> {
-    return then(this.#window.take(), (item) => {
-      tx.see(item === undefined ? this.#window.seen : item.seen);
-      return item === undefined ? undefined : this.#take(tx, item);
+    return then(this.#window.take(), (taken) => {
+      tx.see(taken.seen);
+      return taken.place === undefined ? undefined : this.#take(tx, taken);
     });
   }
 
@@ -147,7 +152,14 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
    * ends it, too.
    */
   #itemOrEnd(tx: Transaction, wait: Wait, alarm: { ring: () => void }, arrivals: number): Promise<boolean> {
+    const assertGoesOn = () => {
+      wait.assertNotCanceled();
+      this.assertOpen();
+      tx.assertActive();
+      tx.assertWritable();
+    };
     return new Promise((resolve, reject) => {
+      assertGoesOn(); // what ended while this one looked rings no alarm any more
       const { timeoutMs, signal } = wait;
       const { onClose } = this.kernel;
       const done = (result: boolean) => {
@@ -156,10 +168,7 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
         onClose.delete(end);
         signal?.removeEventListener('abort', end);
         try {
-          wait.assertNotCanceled();
-          this.assertOpen();
-          tx.assertActive();
-          tx.assertWritable();
+          assertGoesOn();
           resolve(result);
         } catch (error) {
           reject(error);

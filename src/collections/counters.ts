@@ -2,8 +2,10 @@
 // with nothing; a limit given with an amount is kept exactly. Reading takes no lock: the newest value, or that of the
 // transaction's snapshot, with the transaction's own amounts.
 
-import { then } from '../base/awaitable.js';
+import { type Awaitable, then } from '../base/awaitable.js';
 import { decodeCounter } from '../engine/counter.js';
+import type { Versioned } from '../engine/engine.js';
+import { encodeKey } from '../engine/keys.js';
 import { Collection, type CollectionKey } from './collection.js';
 import { ArgumentError, InvalidOperationError, LimitError } from './errors.js';
 import { partsOf, show } from './key-parts.js';
@@ -63,9 +65,17 @@ export class Counters<K extends CollectionKey> extends Collection {
       const row = this.rowKey(partsOf(key));
       if (tx.changes.writes?.has(row.name)) return 0;
       const own = tx.changes.adds?.get(row.name)?.amount ?? 0;
-      const found = snapshot ? tx.snapshot.get(row.key) : tx.read(row, false, check);
+      const found = snapshot ? this.#inSnapshot(tx, key) : tx.read(row, false, check);
       return then(found, ({ value }) => decodeCounter(value) + own);
     });
+  }
+
+  #inSnapshot(tx: Transaction, key: K): Awaitable<Pick<Versioned, 'value'>> {
+    return then(this.snapshotGeneration(tx), (generation) =>
+      generation === undefined
+        ? { value: undefined }
+        : tx.snapshot.get(encodeKey(partsOf(key), generation.rows)),
+    );
   }
 
   /** Forgets the counter: for what is gone. Nobody may add to it at the same time. */

@@ -74,10 +74,11 @@ async function* walk<K, T>(
   own: readonly Buffer[],
 ): AsyncGenerator<T, void, undefined> {
   const wait = new Wait(plan, tx);
-  await tx.call(() =>
-    plan.newest ? source.expectUnlocked(tx, plan.check === true) : source.touch(tx, wait),
-  );
-  const generation = plan.newest ? source.generation : await tx.call(() => source.snapshotGeneration(tx));
+  const generation = await tx.call(() => {
+    if (!plan.newest) return then(source.touch(tx, wait), () => source.snapshotGeneration(tx));
+    source.expectUnlocked(tx, plan.check === true);
+    return source.generation;
+  });
   const rows = mapKey(source.generation.rows);
   const apart = plan.places === true && generation?.id !== source.generation.id;
   const merge = own.length === 0 ? undefined : new Merge(own, plan.reverse === true, apart);

@@ -54,7 +54,14 @@ export class TransientError extends StoreError {}
 export class NotReadableError extends TransientError {}
 export class QueueFullError extends TransientError {}
 /** What a read without a lock saw has changed. Nothing was written; run the transaction again. */
-export class ConflictError extends TransientError {}
+export class ConflictError extends TransientError {
+  /** What has changed, as errors of locks name it; nothing where it was lost with a failed disk. */
+  readonly key: string | undefined;
+  constructor(message: string, options?: ErrorOptions & { readonly key?: string }) {
+    super(message, options);
+    this.key = options?.key;
+  }
+}
 /** The disk is full or failing: writes are refused for now, reads go on. */
 export class ReadOnlyError extends TransientError {}
 

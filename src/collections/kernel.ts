@@ -14,6 +14,8 @@ export type Role = 'primary' | 'secondary' | 'none';
 
 export class Kernel {
   readonly engine: Engine;
+  /** A key of the engine, or of a lock, in the words of an error. */
+  readonly describe: (key: string) => string;
   readonly settings: Settings;
   readonly locks: LockTable;
   readonly notifier: Notifier;
@@ -27,15 +29,18 @@ export class Kernel {
   /** The newest commit of this process, and the newest that changed the catalogue. */
   newest: Version = 0;
   catalogVersion: Version = 0;
+  /** How often commits were lost, or may have turned up: not even what is locked need be what it was. */
+  resets = 0;
   /** How often the role of the primary was lost: the locks of that time are gone. */
   term = 0;
   #role: Role = 'primary';
   #lastId = 0;
 
-  constructor(engine: Engine, settings: Settings, describeKey: (key: string) => string) {
+  constructor(engine: Engine, settings: Settings, describe: (key: string) => string) {
     this.engine = engine;
+    this.describe = describe;
     this.settings = settings;
-    this.locks = new LockTable(describeKey, { ...settings, isWhole: isCollectionLock });
+    this.locks = new LockTable(describe, { ...settings, isWhole: isCollectionLock });
     this.notifier = new Notifier(engine, settings.slowListenerMs);
   }
 

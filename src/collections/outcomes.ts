@@ -1,5 +1,7 @@
 // Ends of a transaction that nobody can be sure of.
 
+import { mapKey } from '../base/bytes.js';
+import type { ConflictError as EngineConflict } from '../engine/errors.js';
 import { ConflictError, OutcomeUnknownError } from './errors.js';
 import { longestTimer } from './waits.js';
 
@@ -8,6 +10,14 @@ export function seenLost(cause?: unknown): ConflictError {
     'a write to disk failed, and what this transaction had seen went with it. Nothing was written: run it again.',
     { cause },
   );
+}
+
+/** `describe`: the engine's key in words. */
+export function conflict(cause: EngineConflict, describe: (key: string) => string): ConflictError {
+  if (cause.key === undefined) return new ConflictError(cause.message, { cause });
+  const key = describe(mapKey(cause.key));
+  const message = `${key} has changed since it was read. Nothing was written: run the transaction again.`;
+  return new ConflictError(message, { cause, key });
 }
 
 /** The commit goes on; whoever waits is told that its outcome is not known. */

@@ -27,5 +27,7 @@ export async function rebuild(
 /** The enumeration ends with its transaction: using it later is an `InvalidOperationError`. */
 async function rebuildOne(kernel: Kernel, dictionary: Dictionary<CollectionKey, unknown>): Promise<void> {
   await using tx = new Transaction(kernel, { snapshot: 'begin' });
+  // The lock of a clear is held until its listeners have been told, and those are told after this. The snapshot needs none.
+  tx.touched.push(dictionary);
   await dictionary.rebuild?.(dictionary.entries(tx));
 }

@@ -5,6 +5,7 @@
 // changes when the commit is ordered; what they are told waits until it is durable. When commits were lost, or
 // turned up again, all of it is read anew.
 
+import { fromMapKey } from '../base/bytes.js';
 import type { Row, Version } from '../engine/engine.js';
 import { decodeKey, prefixRange } from '../engine/keys.js';
 import { type CatalogRecord, catalogKey, decodeRecord, encodeRecord, space } from './catalog.js';
@@ -12,8 +13,9 @@ import { type Collection, discard } from './collection.js';
 import { ArgumentError, InvalidOperationError } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { show } from './key-parts.js';
-import { isPlainName, nameLock } from './lock-names.js';
+import { collectionLock, isPlainName, nameLock } from './lock-names.js';
 import type { StateChange } from './notifications.js';
+import { seenLost } from './outcomes.js';
 import type { Transaction } from './transaction.js';
 import { Wait, type WaitOptions } from './waits.js';
 
@@ -49,8 +51,11 @@ export class Registry {
     this.#changed = changed;
   }
 
-  /** The catalogue from the store: at the start, and when commits were lost or turned up. */
-  async load(): Promise<void> {
+  /**
+   * The catalogue from the store: at the start, and when commits were lost or turned up. Whether that is all; if not,
+   * what was lost meanwhile brings about another load.
+   */
+  async load(): Promise<boolean> {
     const doubts = this.#doubts;
     try {
       await this.#load();
@@ -58,10 +63,11 @@ export class Registry {
       this.giveUp(error as Error);
       throw error;
     }
-    if (doubts !== this.#doubts) return; // there will be another
+    if (doubts !== this.#doubts) return false;
     this.#loading = undefined;
     this.#loaded?.();
     this.#loaded = undefined;
+    return true;
   }
 
   /** What collections keep beside the store is read again. */
@@ -89,6 +95,11 @@ export class Registry {
   /** Those that are committed and on disk, by name. */
   async list(): Promise<Collection[]> {
     await this.#loading;
+    return this.listLoaded();
+  }
+
+  /** Likewise, of what is known now. */
+  async listLoaded(): Promise<Collection[]> {
     const names = [...this.#collections.keys()].filter((name) => !name.startsWith('$system/')).sort();
     const found = names.map((name) => this.#collections.get(name) as Collection);
     await this.#settled();
@@ -125,7 +136,10 @@ export class Registry {
     await this.#loading;
     await tx.call(async () => {
       tx.assertWritable();
-      const absent = () => new ArgumentError(`there is no collection ${name}`);
+      const absent = () => {
+        tx.see(this.#kernel.catalogVersion);
+        return new ArgumentError(`there is no collection ${name}`);
+      };
       const pending = this.#pending.get(tx)?.get(name);
       if (pending === 'removed' || (pending === undefined && !this.#collections.has(name))) throw absent();
       await tx.lock(nameLock(name), 'exclusive', wait);
@@ -148,11 +162,12 @@ export class Registry {
     return this.#byGeneration.collections.get(generation);
   }
 
-  /** A key of the lock table in the words of an error. */
+  /** A key of the engine or of the lock table in the words of an error. */
   describe(key: string): string {
     if (isPlainName(key)) return key;
     try {
-      const [, generation, ...parts] = decodeKey(Buffer.from(key, 'latin1'));
+      const [kind, generation, ...parts] = decodeKey(fromMapKey(key));
+      if (kind === space.catalog) return collectionLock(generation as string);
       const collection = this.ofGeneration(generation as number);
       if (collection !== undefined) return `${collection.name}[${parts.map(show).join(', ')}]`;
     } catch {}
@@ -161,7 +176,9 @@ export class Registry {
 
   /** What was just looked up is told once it cannot be lost any more: later changes are not in it. */
   async #settled(): Promise<void> {
-    await this.#kernel.engine.settled(this.#kernel.catalogVersion);
+    await this.#kernel.engine.settled(this.#kernel.catalogVersion)?.catch((error) => {
+      throw seenLost(error);
+    });
   }
 
   async #load(): Promise<void> {

@@ -15,7 +15,7 @@ import type { Collection, CollectionKey } from './collection.js';
 import { ConcurrentQueue } from './concurrent-queue.js';
 import { Counters } from './counters.js';
 import { Dictionary } from './dictionary.js';
-import { ArgumentError, ObjectClosedError, translate } from './errors.js';
+import { ArgumentError, ConflictError, ObjectClosedError, translate } from './errors.js';
 import { type Inspection, inspect } from './inspect.js';
 import { Kernel, type Role } from './kernel.js';
 import type { StateChange, StateListener } from './notifications.js';
@@ -242,6 +242,7 @@ export class StateManager implements AsyncDisposable {
   /** Commits were lost, or the store was opened again and some of them may have turned up. */
   #reset(): void {
     const kernel = this.#kernel;
+    kernel.resets++;
     kernel.newest = 0;
     kernel.catalogVersion = 0;
     for (const tx of [...kernel.live]) tx.faultIfLost();
@@ -250,19 +251,21 @@ export class StateManager implements AsyncDisposable {
     this.#resetting = this.#resetting
       .then(() => kernel.notifier.hold(() => this.#reload(again)))
       .catch((error) => {
-        // While the store cannot be read there will be another reset.
-        if (!kernel.closed && !(error instanceof UnavailableError)) kernel.notifier.report(error);
+        // While the store cannot be read, or something was lost, there will be another reset.
+        const passes = error instanceof UnavailableError || error instanceof ConflictError;
+        if (!kernel.closed && !passes) kernel.notifier.report(error);
       });
   }
 
   async #reload(again: boolean): Promise<void> {
     if (this.#kernel.closed) return;
-    await this.#registry.load();
-    if (again) await this.#rebuild();
+    const complete = await this.#registry.load();
+    if (again && complete) await this.#rebuild();
   }
 
+  /** Does not wait for another load, which would wait for this. */
   async #rebuild(): Promise<void> {
-    await rebuild(this.#kernel, this.#stateListeners, await this.#registry.list());
+    await rebuild(this.#kernel, this.#stateListeners, await this.#registry.listLoaded());
   }
 
   #make(name: string, record: CatalogRecord, version: Version): Collection {

@@ -70,6 +70,7 @@ export class Sweeper {
   async #sweepGenerations(): Promise<void> {
     const { from, to } = prefixRange([space.garbage]);
     const page = await this.#kernel.engine.range(from, to, { limit: 10, keysOnly: true });
+    await this.#kernel.engine.settled(page.seen); // a clear that was lost has its rows again
     for (const { key } of page.rows) {
       const id = decodeKey(key)[1] as number;
       for (const kind of [space.rows, space.expiry]) {
@@ -141,12 +142,14 @@ export class Sweeper {
   }
 
   async #expireRow(tx: Transaction, id: number, key: Uint8Array, row: Buffer): Promise<void> {
-    const [index, stored] = await this.#kernel.engine.getMany([key, row]);
-    if (index?.value === undefined || stored?.value === undefined) return; // it was replaced, or swept
+    const name = mapKey(row);
+    const index = await tx.read({ key, name: mapKey(key) }, true, true);
+    const stored = await tx.read({ key: row, name }, true, true);
+    if (index.value === undefined || stored.value === undefined) return; // it was replaced, or swept
     const keys = generation(id);
     const dictionary = this.#registry.ofGeneration(id);
     unindexExpiry(tx, keys, row, stored.value);
-    tx.write(mapKey(row), row, undefined);
+    tx.write(name, row, undefined);
     tx.changes.add(keys.count.name, keys.count.key, -1);
     if (dictionary instanceof Dictionary && dictionary.listeners.size > 0)
       recordChange(tx, dictionary, { key: row, value: expiredValue(stored.value) }, undefined);

@@ -16,7 +16,7 @@
 import type { Awaitable } from '../base/awaitable.js';
 import { mapKey } from '../base/bytes.js';
 import type { Committed, Version } from '../engine/engine.js';
-import { LimitError, LostError } from '../engine/errors.js';
+import { ConflictError as EngineConflict, LimitError, LostError } from '../engine/errors.js';
 import { Calls } from './calls.js';
 import {
   ConflictError,
@@ -27,7 +27,7 @@ import {
   translate,
 } from './errors.js';
 import type { Kernel } from './kernel.js';
-import { seenLost, within } from './outcomes.js';
+import { conflict, seenLost, within } from './outcomes.js';
 import type {
   CommitOptions,
   TransactionHook,
@@ -52,16 +52,18 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
   #fault: unknown;
   #version: Version | undefined;
   #isOrdered = false;
-  /** Whether something that it wrote or has seen was lost, and it was told so. */
-  #isLost = false;
+  /** Whether something that it wrote or has seen was lost, and whether a call has said so. */
+  #loss: 'none' | 'untold' | 'told' = 'none';
   /** Whether `commit()` was called, and may be queued behind other calls. */
   #asked = false;
   #ageTimer: NodeJS.Timeout | undefined;
+  readonly #resets: number;
 
   /** @internal Use `state.begin()`. */
   constructor(kernel: Kernel, options: TransactionOptions, run?: Run) {
     super(kernel, options, run);
     this.#frees = options.frees === true;
+    this.#resets = kernel.resets;
     if (options.snapshot !== 'first read') this.takeSnapshot(options.snapshot);
     kernel.live.add(this);
     const { maxTransactionAgeMs } = kernel.settings;
@@ -111,8 +113,8 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
   /** Aborts it if it is still active; waits for a commit under way. A second time it does nothing. */
   async dispose(): Promise<void> {
     await this.endNow();
-    const isTold = this.#status === 'aborted' || (this.#status === 'faulted' && !this.#isLost);
-    if (isTold) await this.settled();
+    const mustTell = this.#status === 'aborted' || (this.#status === 'faulted' && this.#loss !== 'told');
+    if (mustTell) await this.settled();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -138,14 +140,16 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
 
   /** @internal What a call that has thrown this fails with. */
   refusal(error: unknown): unknown {
+    if (this.#loss === 'untold') this.#loss = 'told';
     if (!(error instanceof LostError)) return translate(error);
-    this.#isLost = true;
+    this.#loss = 'told';
     return this.fault('a write to disk failed, and its snapshot went with it', seenLost(error));
   }
 
   /** @internal */
   assertActive(): void {
     if (this.#status === 'active') return;
+    if (this.#loss === 'untold') this.#loss = 'told';
     if (this.#fault instanceof ObjectClosedError) throw this.#fault;
     throw this.#status === 'faulted' ? this.#faultedError() : this.#closedError();
   }
@@ -188,22 +192,28 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
     const lost = this.kernel.engine.settled(this.seen);
     if (lost === undefined) return;
     lost.catch(() => {});
-    this.#isLost = true;
+    this.#loss = 'untold';
     this.fault('it had seen what was lost when a write to disk failed', seenLost());
   }
 
   /** @internal Resolves once nothing that it has seen can be lost any more. */
   settled(): Promise<void> | undefined {
     return this.kernel.engine.settled(this.seen)?.catch((error) => {
-      throw this.#version === undefined ? seenLost(error) : translate(error);
+      throw this.#lossOf(error);
     });
+  }
+
+  /** Who has written nothing knows how that ended. */
+  #lossOf(error: unknown): unknown {
+    return error instanceof LostError && this.#version === undefined ? seenLost(error) : translate(error);
   }
 
   #commit(): Awaitable<void> {
     const changed = !this.changes.isEmpty;
     if (changed) this.assertWritable();
     this.#status = 'committing';
-    if (!changed && !this.changes.mustBeChecked) return this.#commitRead();
+    if (!changed && !this.changes.mustBeChecked && this.#resets === this.kernel.resets)
+      return this.#commitRead();
     try {
       const committed = this.kernel.engine.commit(this.changes.take(this.#frees));
       if (!(committed instanceof Promise)) return this.#ordered(committed, changed);
@@ -257,9 +267,9 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
   }
 
   #lost(error: unknown): never {
-    this.#reason = 'its outcome is unknown';
-    this.#isLost = true;
-    this.#fault = translate(error);
+    this.#loss = 'told';
+    this.#reason = this.#version === undefined ? 'what it had seen was lost' : 'its outcome is unknown';
+    this.#fault = this.#lossOf(error);
     this.#tell('lost');
     if (this.#status === 'committing') this.#end('faulted');
     this.#status = 'faulted';
@@ -270,10 +280,16 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
   #refused(error: unknown): never {
     this.see(this.kernel.newest);
     this.#reason = 'its commit was refused';
-    this.#fault = translate(error);
+    this.#fault = this.#refusalOf(error);
     if (this.#fault instanceof ConflictError) this.kernel.conflicts++;
     this.#end('faulted');
-    throw (error instanceof LimitError && this.changes.refusal(mapKey(error.key))) || error;
+    throw this.#fault;
+  }
+
+  #refusalOf(error: unknown): unknown {
+    if (error instanceof EngineConflict) return conflict(error, this.kernel.describe);
+    const limited = error instanceof LimitError ? this.changes.refusal(mapKey(error.key)) : undefined;
+    return limited ?? translate(error);
   }
 
   /** @internal Calls the listeners, then gives back the locks. */

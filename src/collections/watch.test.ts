@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { StateManager, type Watched } from './index.js';
+import { StateManager, TransientError, type Watched } from './index.js';
 import { turns } from './scenario.suite.js';
 
 test('a watch tells of each change in its range, of a key only the newest', async () => {
@@ -41,6 +41,30 @@ test('a watch of one key ends by its signal, and when the state closes', async (
   assert.equal((await first).done, true);
   await state.close();
   assert.equal((await second).done, true);
+});
+
+test('a watch that falls behind by too many keys, or too many bytes, is told so', async () => {
+  await using state = await StateManager.open({ memory: true });
+  const d = await state.dictionary<string, string>('d');
+  const [few, small, enough] = [
+    d.watch({ maxPending: 2 }),
+    d.watch({ maxPendingBytes: 10_000 }),
+    d.watch({ maxPending: 3, maxPendingBytes: 20_000 }),
+  ];
+  const set = (key: string, length: number) => state.transaction((tx) => d.set(tx, key, 'x'.repeat(length)));
+  for (let times = 10; times > 0; times--) await set('a', 2000); // of a key only the newest waits
+  await set('b', 3000);
+  assert.equal((await small.next()).value?.key, 'a');
+  await set('c', 6000);
+  assert.equal((await small.next()).value?.key, 'b', 'what was looked at does not count');
+  await set('a', 5000);
+  await assert.rejects(few.next(), TransientError);
+  await assert.rejects(small.next(), TransientError);
+  const told = [await enough.next(), await enough.next(), await enough.next()];
+  assert.deepEqual(
+    told.map(({ value }) => value?.key),
+    ['b', 'c', 'a'],
+  );
 });
 
 test('changes that wait to be looked at take their own memory, not that of what was written beside them', async () => {

@@ -1,7 +1,8 @@
 // Watching a dictionary: what changes in a range of keys, as it becomes durable, in order, each with its place
 // in the history. It holds no lock and delays nobody. Who is slow does not make it grow without bound: of a key
 // that changes again before it was looked at, only the newest state is told, and who falls too far behind is
-// told that.
+// told that. So is who watches when the disk fails: what was lost, and is there when the store is opened again, is no
+// commit that anybody hears of.
 
 import { mapKey, ownCopy } from '../base/bytes.js';
 import type { DurableCommit, Version } from '../engine/engine.js';
@@ -26,6 +27,8 @@ export type WatchRange<K> = Pick<RangeOptions<K>, 'from' | 'to' | 'prefix' | 'st
   readonly signal?: AbortSignal;
   /** How many keys may wait to be looked at; one more ends the watch with an error. 100,000 unless given. */
   readonly maxPending?: number;
+  /** How many bytes they may have, their values included; likewise. 64 MiB unless given, as much as one transaction. */
+  readonly maxPendingBytes?: number;
 };
 
 /** From the moment of the call on, whenever the first change is asked for. */
@@ -34,8 +37,10 @@ export function watch<K, V>(
   range: WatchRange<K>,
   decode: (value: Uint8Array) => V,
 ): AsyncIterableIterator<Watched<K, V>> & AsyncDisposable {
-  const { maxPending, signal } = range;
+  const { maxPending, maxPendingBytes, signal } = range;
   if (maxPending !== undefined) checkNumber('maxPending', maxPending, 1, Number.MAX_SAFE_INTEGER);
+  if (maxPendingBytes !== undefined)
+    checkNumber('maxPendingBytes', maxPendingBytes, 1, Number.MAX_SAFE_INTEGER);
   checkSignal(signal);
   const watcher = new Watcher<K, V>(collection, range, decode);
   return {
@@ -55,14 +60,16 @@ interface Pending {
 }
 
 const defaultMaxPending = 100_000;
+const defaultMaxPendingBytes = 64 * 1024 * 1024;
 
 class Watcher<K, V> {
   readonly #collection: Collection;
   readonly #range: WatchRange<K>;
   readonly #decode: (value: Uint8Array) => V;
-  readonly #stop: () => void;
+  readonly #stops: readonly (() => void)[];
   /** By key; the order is that of the changes. */
   readonly #pending = new Map<string, Pending>();
+  #pendingBytes = 0;
   #cleared: Version | undefined;
   #generation: Generation;
   #bounds: { low: string; high: string };
@@ -77,7 +84,8 @@ class Watcher<K, V> {
     this.#decode = decode;
     this.#generation = collection.generation;
     this.#bounds = this.#boundsNow();
-    this.#stop = collection.kernel.engine.changes((commit) => this.#take(commit));
+    const { engine } = collection.kernel;
+    this.#stops = [engine.changes((commit) => this.#take(commit)), engine.resets(() => this.#lost())];
     collection.kernel.onClose.add(this.#onClose);
     range.signal?.addEventListener('abort', this.#onClose, { once: true });
     if (range.signal?.aborted) this.end();
@@ -91,7 +99,7 @@ class Watcher<K, V> {
         return { done: false, value: { action: 'clear', commitSequenceNumber } };
       }
       for (const [name, pending] of this.#pending) {
-        this.#pending.delete(name);
+        this.#drop(name);
         return { done: false, value: this.#told(name, pending) };
       }
       if (this.#error !== undefined) throw this.#error;
@@ -104,7 +112,7 @@ class Watcher<K, V> {
     if (!this.#ended) {
       this.#ended = true;
       this.#error = error;
-      this.#stop();
+      for (const stop of this.#stops) stop();
       this.#collection.kernel.onClose.delete(this.#onClose);
       this.#range.signal?.removeEventListener('abort', this.#onClose);
       this.#wakeUp();
@@ -129,15 +137,38 @@ class Watcher<K, V> {
       const name = mapKey(key);
       if (name === this.#collection.catalog.name) this.#takeRecord(value, version);
       else if (name >= this.#bounds.low && name < this.#bounds.high) {
-        this.#pending.delete(name); // the newest is last
+        this.#drop(name); // the newest is last
         this.#pending.set(name, { version, row: value && ownCopy(value) });
+        this.#pendingBytes += bytesOf(name, value);
       }
     }
-    if (this.#pending.size > (this.#range.maxPending ?? defaultMaxPending)) {
-      this.#pending.clear();
+    const { maxPending = defaultMaxPending, maxPendingBytes = defaultMaxPendingBytes } = this.#range;
+    if (this.#pending.size > maxPending || this.#pendingBytes > maxPendingBytes) {
+      this.#dropAll();
       this.end(new TransientError('the watch fell too far behind: read the range, and watch it again'));
     }
     if (this.#pending.size > 0 || this.#cleared !== undefined) this.#wakeUp();
+  }
+
+  /** What it has not told yet is on disk, and is told before. */
+  #lost(): void {
+    this.end(
+      new TransientError(
+        'the disk failed, and some changes may be missing: read the range, and watch it again',
+      ),
+    );
+  }
+
+  #drop(name: string): void {
+    const pending = this.#pending.get(name);
+    if (pending === undefined) return;
+    this.#pending.delete(name);
+    this.#pendingBytes -= bytesOf(name, pending.row);
+  }
+
+  #dropAll(): void {
+    this.#pending.clear();
+    this.#pendingBytes = 0;
   }
 
   #takeRecord(value: Uint8Array | undefined, version: Version): void {
@@ -150,7 +181,7 @@ class Watcher<K, V> {
     if (record.generation === this.#generation.id) return;
     this.#generation = generation(record.generation);
     this.#bounds = this.#boundsNow();
-    this.#pending.clear();
+    this.#dropAll();
     this.#cleared = version;
   }
 
@@ -164,4 +195,8 @@ class Watcher<K, V> {
     this.#wakes = [];
     for (const wake of wakes) wake();
   }
+}
+
+function bytesOf(name: string, row: Uint8Array | undefined): number {
+  return name.length + (row?.length ?? 0);
 }

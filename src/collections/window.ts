@@ -20,6 +20,12 @@ export interface Item {
   readonly seen: Version;
 }
 
+/** There is no item; that depends on this commit, which took the last one away, if that may not be durable yet. */
+export interface Nothing {
+  readonly place: undefined;
+  readonly seen: Version;
+}
+
 /** Reads the next items behind a place, in order. */
 export type ReadOn = (after: number) => Promise<{
   readonly items: readonly Item[];
@@ -30,9 +36,10 @@ export class Window {
   readonly #readOn: ReadOn;
   #ready: Item[] = [];
   #covered = 0;
-  readonly #out = new Map<number, Item>();
-  /** Whether it counted. */
-  #filling: Promise<boolean> | undefined;
+  /** Each with the epoch in which it was taken. */
+  readonly #out = new Map<number, { readonly item: Item; readonly epoch: number }>();
+  /** Nothing is found by it, or there may be something now. */
+  #filling: Promise<Nothing | undefined> | undefined;
   /** Items that were committed while the window was being filled: the read may have missed them. */
   #arrivedMeanwhile: Item[] = [];
   /** Places that were emptied while the window was being filled: the read may still have them. */
@@ -42,8 +49,8 @@ export class Window {
   readonly #listeners = new Set<() => void>();
   /** How often there was an item, perhaps, that was not there before. */
   arrivals = 0;
-  /** The newest commit that an empty answer depends on: it took the last item away. */
-  seen: Version = 0;
+  /** The newest commit that took an item away. */
+  #seen: Version = 0;
 
   constructor(readOn: ReadOn) {
     this.#readOn = readOn;
@@ -54,8 +61,8 @@ export class Window {
     return this.#out.size;
   }
 
-  /** The first item that nobody has, now out; nothing if there is none. */
-  take(): Awaitable<Item | undefined> {
+  /** The first item that nobody has, now out. */
+  take(): Awaitable<Item | Nothing> {
     const item = this.#takeReady();
     if (item !== undefined) return item;
     if (this.#filling === undefined) return this.#takeRead();
@@ -64,14 +71,15 @@ export class Window {
     return this.#filling.then(readAgain, readAgain);
   }
 
-  async #takeRead(): Promise<Item | undefined> {
+  async #takeRead(): Promise<Item | Nothing> {
     this.#filling ??= this.#fill(this.#epoch);
-    return (await this.#filling) ? this.#takeReady() : this.take();
+    const nothing = await this.#filling;
+    return this.#takeReady() ?? nothing ?? this.take(); // others were faster: there may be more behind
   }
 
   #takeReady(): Item | undefined {
     const item = this.#ready.shift();
-    if (item !== undefined) this.#out.set(item.place, item);
+    if (item !== undefined) this.#out.set(item.place, { item, epoch: this.#epoch });
     return item;
   }
 
@@ -84,8 +92,13 @@ export class Window {
 
   /** An item that was out can be taken again: the transaction that had it was aborted. */
   returned(item: Item): void {
-    if (this.#out.get(item.place) !== item) return;
+    const out = this.#out.get(item.place);
+    if (out?.item !== item) return;
     this.#out.delete(item.place);
+    if (out.epoch !== this.#epoch) {
+      this.forget(); // it may be lost, and what was read since has left it out
+      return;
+    }
     if (item.place <= this.#covered) this.#insert(item);
     this.#tell();
   }
@@ -94,7 +107,7 @@ export class Window {
   gone(item: Item, version: Version): void {
     this.#out.delete(item.place);
     if (this.#filling !== undefined) this.#goneMeanwhile.add(item.place);
-    this.seen = version;
+    this.#seen = version;
   }
 
   /** Called when `arrivals` rises. The result ends it. */
@@ -108,7 +121,7 @@ export class Window {
     this.#ready = [];
     this.#covered = 0;
     this.#endFilling();
-    this.seen = 0;
+    this.#seen = 0;
     this.#tell();
   }
 
@@ -131,18 +144,18 @@ export class Window {
   }
 
   /** Several that find it empty share one read. */
-  async #fill(epoch: number): Promise<boolean> {
+  async #fill(epoch: number): Promise<Nothing | undefined> {
     try {
       const { items, seen } = await this.#readOn(this.#covered);
-      if (epoch !== this.#epoch) return false;
+      if (epoch !== this.#epoch) return undefined;
       const arrived = this.#arrivedMeanwhile;
       for (const item of items) {
         if (item.place > this.#covered) this.#covered = item.place;
         if (!this.#goneMeanwhile.has(item.place)) this.#insert(item);
       }
       for (const item of arrived) if (item.place <= this.#covered) this.#insert(item);
-      this.seen = Math.max(this.seen, seen);
-      return true;
+      this.#seen = Math.max(this.#seen, seen);
+      return items.length > 0 ? undefined : { place: undefined, seen: this.#seen };
     } finally {
       if (epoch === this.#epoch) this.#endFilling();
     }

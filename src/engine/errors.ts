@@ -9,7 +9,14 @@ export class EngineError extends Error {
 }
 
 /** A read no longer holds: somebody else was first. Nothing was changed; run it again. */
-export class ConflictError extends EngineError {}
+export class ConflictError extends EngineError {
+  /** What has changed, where that is known. */
+  readonly key: Uint8Array | undefined;
+  constructor(message: string, key?: Uint8Array) {
+    super(message);
+    this.key = key;
+  }
+}
 
 /** An add would pass its limit. Nothing was changed. */
 export class LimitError extends EngineError {

@@ -1,6 +1,6 @@
 // Judging a change against the newest state: do its reads still hold, and what do its counters become.
 
-import { mapKey } from '../base/bytes.js';
+import { fromMapKey, mapKey } from '../base/bytes.js';
 import { decodeCounter, encodeCounter } from './counter.js';
 import type { Add, Change, Key, NamedKey, Version, Versioned, Write } from './engine.js';
 import { ConflictError, LimitError } from './errors.js';
@@ -18,12 +18,14 @@ export function judgeReads({ reads, pages }: Change, newest: (key: Key) => Seen,
       continue;
     }
     const now = newest(key);
-    if (now.version !== version) throw new ConflictError('Somebody else has changed what was read.');
+    if (now.version !== version) throw new ConflictError('Somebody else has changed what was read.', key);
     seen = Math.max(seen, now.seen);
   }
   for (const page of pages ?? []) {
     if (!(page instanceof LevelPage) || page.watch.broken) {
-      throw new ConflictError('Somebody else has changed a range that was read.');
+      const by = page instanceof LevelPage ? page.watch.brokenBy : undefined;
+      const key = by === undefined ? undefined : fromMapKey(by);
+      throw new ConflictError('Somebody else has changed a range that was read.', key);
     }
     seen = Math.max(seen, page.seen);
   }

@@ -22,6 +22,7 @@ export class Watch implements Disposable {
   #reading = true;
   #nearest: string | undefined;
   #broken = false;
+  #brokenBy: string | undefined;
 
   constructor(watches: Watches, from: Key, to: Key | undefined, reverse: boolean) {
     this.#watches = watches;
@@ -33,6 +34,11 @@ export class Watch implements Disposable {
 
   get broken(): boolean {
     return this.#broken;
+  }
+
+  /** The first write that broke it; nothing where something was lost. */
+  get brokenBy(): string | undefined {
+    return this.#brokenBy;
   }
 
   /** The page is read. `lastRow`: it stopped there and has looked no further; nothing: it saw all. */
@@ -53,6 +59,7 @@ export class Watch implements Disposable {
     if (name < this.#first) return;
     if (this.#last !== undefined && (this.#openEnd ? name >= this.#last : name > this.#last)) return;
     if (!this.#reading) {
+      if (!this.#broken) this.#brokenBy = name;
       this.#broken = true;
       return;
     }
