@@ -19,6 +19,7 @@ import {
 import { ArgumentError, ArgumentNullError, ObjectClosedError } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { collectionLock } from './lock-names.js';
+import { runTransaction } from './run.js';
 import { Transaction } from './transaction.js';
 import type { Wait, WaitOptions } from './waits.js';
 
@@ -70,7 +71,10 @@ export abstract class Collection {
   async clear(options?: WaitOptions): Promise<void> {
     this.assertOpen();
     this.kernel.assertPrimary();
-    await using tx = new Transaction(this.kernel, { snapshot: 'first read' });
+    await runTransaction(this.kernel, (tx) => this.#clear(tx, options), { snapshot: 'first read' });
+  }
+
+  async #clear(tx: Transaction, options: WaitOptions | undefined): Promise<void> {
     await tx.call(() => tx.lock(this.lockName, 'exclusive', this.wait(tx, options)));
     this.assertOpen();
     const record = { ...this.record, generation: tx.stamp() };
@@ -79,7 +83,6 @@ export abstract class Collection {
     discard(tx, this.generation.id);
     tx.onEnd({ ordered: (version) => this.changed(record, version) });
     this.recordClear(tx);
-    await tx.commit();
   }
 
   /** Collections with listeners tell of it. */

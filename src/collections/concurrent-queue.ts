@@ -12,7 +12,8 @@ import { decodeKey, encodeKey } from '../engine/keys.js';
 import type { CatalogRecord } from './catalog.js';
 import { ArgumentError, QueueFullError } from './errors.js';
 import { encodeRow, liveValue } from './rows.js';
-import { Transaction } from './transaction.js';
+import { runTransaction } from './run.js';
+import type { Transaction } from './transaction.js';
 import { ValueCollection } from './values.js';
 import { longestTimer, type Wait, type WaitOptions } from './waits.js';
 import { type Item, Window } from './window.js';
@@ -75,8 +76,8 @@ export class ConcurrentQueue<V> extends ValueCollection<V> {
   async count(): Promise<number> {
     this.assertOpen();
     this.kernel.assertReadable();
-    await using tx = new Transaction(this.kernel, { snapshot: 'first read' });
-    return await tx.call(() => this.#countNow(tx));
+    const count = (tx: Transaction) => tx.call(() => this.#countNow(tx));
+    return runTransaction(this.kernel, count, { snapshot: 'first read' });
   }
 
   #countNow(tx: Transaction): Awaitable<number> {

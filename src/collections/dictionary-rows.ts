@@ -11,7 +11,7 @@ import { checkTtl, countExpired, indexExpiry, unindexExpiry } from './expiry.js'
 import { partsOf } from './key-parts.js';
 import type { LockMode } from './lock-entries.js';
 import { type DictionaryListener, recordChange } from './notifications.js';
-import { encodeRow, valueStart } from './rows.js';
+import { encodeRow, expiredValue, valueStart } from './rows.js';
 import type { Transaction } from './transaction.js';
 import { ValueCollection } from './values.js';
 import type { Wait, WaitOptions } from './waits.js';
@@ -184,7 +184,9 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
         : tx.now + options.ttlMs;
     if (expires !== undefined) indexExpiry(tx, this.generation, row.key, expires);
     tx.write(row.name, row.key, encodeRow(bytes, expires));
-    if (this.listeners.size > 0) recordChange(tx, this, row, bytes);
+    if (this.listeners.size === 0) return;
+    if (!row.exists) this.#recordRemoval(tx, row);
+    recordChange(tx, this, row, bytes);
   }
 
   protected drop(tx: Transaction, row: LockedRow): void {
@@ -192,7 +194,13 @@ export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCo
     this.#count(tx, -1);
     unindexExpiry(tx, this.generation, row.key, row.stored);
     tx.write(row.name, row.key, undefined);
-    if (row.exists && this.listeners.size > 0) recordChange(tx, this, row, undefined);
+    if (this.listeners.size > 0) this.#recordRemoval(tx, row);
+  }
+
+  /** Also of a row that has expired and was not swept yet: now nobody would tell of it later. */
+  #recordRemoval(tx: Transaction, { key, stored, value }: LockedRow): void {
+    if (stored !== undefined)
+      recordChange(tx, this, { key, value: value ?? expiredValue(stored) }, undefined);
   }
 
   /** Writes or removes without looking. */

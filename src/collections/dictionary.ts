@@ -16,7 +16,8 @@ import { partsOf, show } from './key-parts.js';
 import { type DictionaryListener, type Rebuild, recordClear } from './notifications.js';
 import { checkFunction } from './options.js';
 import { encodeRow } from './rows.js';
-import { Transaction } from './transaction.js';
+import { runTransaction } from './run.js';
+import type { Transaction } from './transaction.js';
 import type { WaitOptions } from './waits.js';
 import { type Watched, type WatchRange, watch } from './watch.js';
 
@@ -195,8 +196,7 @@ export class Dictionary<K extends CollectionKey, V> extends DictionaryRows<K, V>
     this.assertOpen();
     this.assertCounted();
     this.kernel.assertReadable();
-    await using tx = new Transaction(this.kernel, { snapshot: 'begin' });
-    return await tx.call(() => this.countSnapshot(tx));
+    return runTransaction(this.kernel, (tx) => tx.call(() => this.countSnapshot(tx)), {});
   }
 
   /** Rows in the order of their keys: the transaction's snapshot with its own writes. Takes no row lock. */

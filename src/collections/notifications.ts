@@ -15,7 +15,7 @@ import type { Transaction } from './transaction.js';
 export type DictionaryChange<K, V> = Readonly<
   | { action: 'add'; key: K; value: V; transaction: Transaction }
   | { action: 'update'; key: K; value: V; previous: V; transaction: Transaction }
-  /** Also of a row that has expired, when it is swept. */
+  /** Also of a row that has expired, when it is swept, or replaced before. */
   | { action: 'remove'; key: K; previous: V; transaction: Transaction }
   | { action: 'clear'; commitSequenceNumber: bigint }
 >;

@@ -16,10 +16,11 @@ export async function rebuild(
   kernel.notifier.tellAll(listeners, { action: 'rebuild', collections });
   for (const collection of collections) {
     if (!(collection instanceof Dictionary) || collection.rebuild === undefined) continue;
+    const { resets } = kernel;
     try {
       await rebuildOne(kernel, collection);
     } catch (error) {
-      kernel.notifier.report(error);
+      if (resets === kernel.resets) kernel.notifier.report(error); // else there will be another rebuild
     }
   }
 }
@@ -29,5 +30,7 @@ async function rebuildOne(kernel: Kernel, dictionary: Dictionary<CollectionKey, 
   await using tx = new Transaction(kernel, { snapshot: 'begin' });
   // The lock of a clear is held until its listeners have been told, and those are told after this. The snapshot needs none.
   tx.touched.push(dictionary);
+  void tx.snapshot; // it is seen from now on
+  await tx.settled();
   await dictionary.rebuild?.(dictionary.entries(tx));
 }

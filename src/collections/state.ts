@@ -146,9 +146,7 @@ export class StateManager implements AsyncDisposable {
     checkName(name, true);
     this.#kernel.assertPrimary();
     if (options.tx !== undefined) return this.#registry.remove(this.#own(options.tx), name, options);
-    await using tx = this.begin({ snapshot: 'first read' });
-    await this.#registry.remove(tx, name, options);
-    await tx.commit();
+    await this.transaction((tx) => this.#registry.remove(tx, name, options), { snapshot: 'first read' });
   }
 
   begin(options: TransactionOptions = {}): Transaction {
@@ -301,10 +299,7 @@ export class StateManager implements AsyncDisposable {
       },
     } as const;
     if (options.tx !== undefined) return this.#registry.find(this.#own(options.tx), wanted, options);
-    await using tx = this.begin({ snapshot: 'first read' });
-    const collection = await this.#registry.find(tx, wanted, options);
-    await tx.commit();
-    return collection;
+    return this.transaction((tx) => this.#registry.find(tx, wanted, options), { snapshot: 'first read' });
   }
 
   #own(tx: Transaction): Transaction {

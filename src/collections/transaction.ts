@@ -91,7 +91,7 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
     try {
       await within(this.finish(), limitMs);
     } catch (error) {
-      if (!(error instanceof TransactionFaultedError)) await this.settled(); // a refusal tells of what it has seen
+      if (!(error instanceof TransactionFaultedError)) await this.#told(); // a refusal tells of what it has seen
       throw error;
     }
   }
@@ -106,7 +106,7 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
   abort(): Promise<void> {
     return this.call(() => {
       this.#abort('it was aborted');
-      return this.settled();
+      return this.#told();
     });
   }
 
@@ -114,7 +114,15 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
   async dispose(): Promise<void> {
     await this.endNow();
     const mustTell = this.#status === 'aborted' || (this.#status === 'faulted' && this.#loss !== 'told');
-    if (mustTell) await this.settled();
+    if (mustTell) await this.#told();
+  }
+
+  /** As `settled`, for who says so: once is enough. */
+  #told(): Promise<void> | undefined {
+    return this.settled()?.catch((error) => {
+      this.#loss = 'told';
+      throw error;
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
