@@ -440,3 +440,43 @@ function apply(state: State, { writes }: Pending): State {
   }
   return state;
 }
+
+test('a range that is read while commits are lost shows nothing of them', async (t) => {
+  const disk = memoryDisk();
+  let isRead = Promise.resolve();
+  const slow = {
+    ...disk,
+    open: async () => {
+      const store = await disk.open();
+      const cursor: typeof store.cursor = (range) => {
+        const inner = store.cursor(range);
+        return { nextv: (count) => isRead.then(() => inner.nextv(count)), close: () => inner.close() };
+      };
+      return {
+        ...{ name: store.name, cursor, snapshot: () => store.snapshot(), close: () => store.close() },
+        ...{ get: store.get.bind(store), write: store.write.bind(store) },
+      };
+    },
+  };
+  const engine = await openEngineOn(slow);
+  t.after(() => engine.close());
+  await durable(engine, put('a', 'old'));
+  let [fail, goOn] = [(): void => {}, (): void => {}];
+  const after = new Promise<never>((_, reject) => {
+    fail = () => reject(new Error('injected: what comes first fails'));
+  });
+  isRead = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  const lost = await engine.commit({ writes: [put('a', 'new'), put('b')], after });
+  const page = engine.range(bytes('a'), undefined);
+  fail();
+  await assert.rejects(lost.durable, LostError);
+  goOn();
+  const { rows, seen } = await page;
+  assert.deepEqual(
+    rows.map(({ value }) => Buffer.from(value).toString()),
+    ['old'],
+  );
+  assert.equal(engine.settled(seen), undefined);
+});

@@ -146,10 +146,12 @@ class LevelEngine implements Engine, GroupWriter {
     return keys.map((key) => this.#newest.find(handle, { key, name: mapKey(key) }));
   }
 
-  range(from: Key, to: Key | undefined, options?: RangeOptions): Promise<Page> {
+  async range(from: Key, to: Key | undefined, options?: RangeOptions): Promise<Page> {
     const handle = this.#newest.handle();
     if (handle === undefined) return this.#newest.later(() => this.range(from, to, options));
-    return handle.page(this.#newest.view(), { from, to, options });
+    const page = await handle.page(this.#newest.view(), { from, to, options });
+    // What was lost while it was read was never there: who has seen it is told of losses no more.
+    return this.#groups.isLost(page.seen) ? this.range(from, to, options) : page;
   }
 
   async checkedRange(from: Key, to: Key | undefined, options?: RangeOptions): Promise<CheckedPage> {

@@ -2,6 +2,7 @@
 
 import { checkBatches } from './batch-checker.js';
 import { fileModel } from './file-model.js';
+import { fullModel } from './full-blob-model.js';
 import { byObject, type Recorded } from './history.js';
 import { linearize, type Model } from './linearizable.js';
 import { appendModel, blobModel, checkETags, containerModel, partitionModel, timedModel } from './models.js';
@@ -24,6 +25,7 @@ const models: Readonly<Record<string, Model<any, any, any>>> = {
   blob: blobModel,
   timed: timedModel,
   append: appendModel,
+  full: fullModel,
   container: containerModel,
   mixed: partitionModel,
   whole: partitionModel,

@@ -282,19 +282,21 @@ export async function tellOfTables(seed: number, faults: Faults, rounds: number)
   await createTable(store, ...busy);
   const builder = new IndexBuilder(store, report);
   await told.failing(async () => {
-    let working = true;
-    const others = told.while(
-      () => working,
+    let isOver = false;
+    const others = told.until(
+      () => isOver,
       () => changeIndex(told, store, builder),
     );
-    const sweeping = told.while(
-      () => working,
+    const sweeping = told.until(
+      () => isOver,
       () => garbage.sweep(),
     );
-    await Promise.all(
-      Array.from({ length: 8 }, (_, index) => new TableClient(told, store, `c${index}`).work(rounds)),
-    );
-    working = false;
+    const clients = Array.from({ length: 8 }, (_, index) => new TableClient(told, store, `c${index}`));
+    try {
+      await Promise.all(clients.map((client) => client.work(rounds)));
+    } finally {
+      isOver = true;
+    }
     await Promise.all([others, sweeping]);
   });
   await garbage.sweep();

@@ -1,7 +1,7 @@
 // Many clients in process on a disk that fails now and then: what one of them was told stays true for all.
 //
-// A call whose commit was lost has an unknown outcome. One that was refused, or gave up, has done nothing and told
-// nothing: it is not recorded. Times are counted, not measured: in one process the order of events is known exactly.
+// A call whose commit was lost has an unknown outcome, where such a commit may turn up. One that was refused, or gave up,
+// has done nothing and told nothing: it is not recorded. Times are counted, not measured: in one process the order of events is known exactly.
 
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -140,7 +140,8 @@ export class Told {
     error: unknown,
     intent: readonly { object: string; call: Call }[],
   ): readonly { object: string; call: Call; result?: Result }[] {
-    if (error instanceof OutcomeUnknownError) return intent;
+    // What is gone for good was not done; of what may have turned up nothing is known.
+    if (error instanceof OutcomeUnknownError) return this.#faults.turnsUp === 0 ? [] : intent;
     if (error instanceof StorageError) return intent.map((one) => ({ ...one, result: { code: error.code } }));
     if (this.isExpected(error)) return [];
     throw error;
@@ -152,10 +153,10 @@ export class Told {
   }
 
   /** Again and again, beside the clients. */
-  async while(goesOn: () => boolean, work: () => Promise<void>): Promise<void> {
-    while (goesOn()) {
+  async until(isOver: () => boolean, work: () => Promise<void>): Promise<void> {
+    while (!isOver()) {
       await work();
-      for (let turns = 0; goesOn() && turns < 20; turns++) await turn();
+      for (let turns = 0; !isOver() && turns < 20; turns++) await turn();
     }
   }
 

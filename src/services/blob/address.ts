@@ -28,25 +28,29 @@ export function parseKeptTime(parameter: 'snapshot' | 'versionid' | 'prevsnapsho
   return time.ticks % 10 === 0 ? time.ms * 1000 + time.ticks / 10 : -1;
 }
 
+/** As it is now, which can be checked at commit, or as the snapshot has it. */
 export async function findBlob(
   store: BlobStore,
   tx: Transaction,
   container: number,
   address: BlobAddress,
-  check: 'check' | 'read' = 'read',
+  how: 'check' | 'read' | 'snapshot' = 'read',
 ): Promise<BlobRecord> {
   const { name, kind } = address;
-  const options = { lock: 'none', check: check === 'check' } as const;
+  const options: ReadHow =
+    how === 'snapshot' ? { lock: 'snapshot' } : { lock: 'none', check: how === 'check' };
   if (kind !== 'base') return findKept(store, tx, container, address, options);
   return existing(seen(await store.blobs.get(tx, [container, name], options), tx));
 }
+
+type ReadHow = { readonly lock: 'none'; readonly check: boolean } | { readonly lock: 'snapshot' };
 
 async function findKept(
   store: BlobStore,
   tx: Transaction,
   container: number,
   { name, kind, stamp }: KeptAddress,
-  options: { readonly lock: 'none'; readonly check: boolean },
+  options: ReadHow,
 ): Promise<BlobRecord> {
   const kept = await keptRows(store, kind).get(tx, [container, name, stamp], options);
   if (kept !== undefined && isLive(kept)) return kept;

@@ -190,6 +190,8 @@ export async function readBlob(
   let reader: BlobReader | undefined;
   try {
     return await store.run(async (tx) => {
+      reader?.[Symbol.dispose](); // of a run that was in vain
+      reader = undefined;
       const id = await findContainer(store, tx, container, 'read');
       const blob = await findBlob(store, tx, id, address);
       if (select !== undefined) {

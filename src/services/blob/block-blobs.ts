@@ -217,7 +217,7 @@ export interface BlockList {
   readonly uncommitted: readonly NamedBlock[];
 }
 
-/** Committed ones in their order, uncommitted ones by id. */
+/** Committed ones in their order, uncommitted ones by id, all of one moment. */
 export function getBlockList(
   store: BlobStore,
   container: ContainerKey,
@@ -229,8 +229,8 @@ export function getBlockList(
     const id = await findContainer(store, tx, container, 'read');
     const found =
       address.kind === 'base'
-        ? seen(await store.blobs.get(tx, [id, address.name], { lock: 'none' }), tx)
-        : await findBlob(store, tx, id, address);
+        ? seen(await store.blobs.get(tx, [id, address.name], { lock: 'snapshot' }), tx)
+        : await findBlob(store, tx, id, address, 'snapshot');
     if (found === undefined) throw new StorageError('BlobNotFound');
     const blob = committed(found);
     checkRead(blob, conditions);
@@ -240,7 +240,7 @@ export function getBlockList(
     const open = upload !== undefined && !hasEnded(upload, tx.now) ? upload : undefined;
     return {
       blob,
-      committed: wanted.committed && blob !== undefined ? await namesOf(store, tx, blob) : [],
+      committed: wanted.committed && blob !== undefined ? await namesOf(store, tx, blob, 'snapshot') : [],
       uncommitted: wanted.uncommitted && open !== undefined ? await uploaded(store, tx, open) : [],
     };
   });
@@ -252,7 +252,7 @@ function checkRead(blob: BlobRecord | undefined, conditions: Conditions): void {
 
 async function uploaded(store: BlobStore, tx: Transaction, upload: Upload): Promise<NamedBlock[]> {
   const blocks: NamedBlock[] = [];
-  for await (const [[, id], piece] of store.blocks.entries(tx, { prefix: [upload.id], newest: true })) {
+  for await (const [[, id], piece] of store.blocks.entries(tx, { prefix: [upload.id] })) {
     await turnAfter(blocks.push({ id, length: unpackPiece(piece).length }));
   }
   return blocks;

@@ -60,10 +60,11 @@ export async function namesOf(
   store: BlobStore,
   tx: Transaction,
   { content }: BlobRecord,
+  state: 'newest' | 'snapshot',
 ): Promise<NamedBlock[]> {
   if (content.kind !== 'map') return [];
   const blocks: NamedBlock[] = [];
-  const range = { prefix: [content.map], newest: true, pageSize: 16 };
+  const range = { prefix: [content.map], newest: state === 'newest', pageSize: 16 };
   for await (const [, names] of store.blockNames.entries(tx, range)) {
     await turnAfter(blocks.length);
     for (let at = 0; at < names.length; at += 2) {
@@ -81,7 +82,7 @@ export async function blocksOf(
 ): Promise<Map<string, Block>> {
   const blocks = new Map<string, Block>();
   if (blob.content.kind !== 'map') return blocks;
-  const names = await namesOf(store, tx, blob);
+  const names = await namesOf(store, tx, blob, 'newest');
   const slices = await store.slices.touched(tx, blob.content.map, { start: 0, end: blob.length });
   assert(slices.length === names.length, 'a list has a name for each slice of its map');
   for (const [index, name] of names.entries()) {

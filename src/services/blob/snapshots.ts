@@ -158,13 +158,13 @@ async function deleteKept(
   guards: Guards,
 ): Promise<DeletedBlob> {
   const key: KeptKey = [...place.key, stamp];
+  const found = await lockBlob(store, tx, place); // who deletes the blob with its snapshots waits
   const kept = await keptRows(store, kind).get(tx, key, { lock: 'update' });
   if (kept !== undefined && isLive(kept)) {
     admitWrite(kept, guards, tx.now, 'checked');
     return { permanent: await removeKept(store, tx, place, kind, key, kept) };
   }
-  const found = kind === 'version' ? await lockBlob(store, tx, place) : undefined;
-  const current = committed(found);
+  const current = kind === 'version' ? committed(found) : undefined;
   if (current === undefined || current.version !== stamp) throw new StorageError('BlobNotFound');
   return deleteCurrentVersion(store, tx, place, current, guards);
 }
@@ -179,6 +179,7 @@ export function purgeKept(
   return store.run(async (tx) => {
     const place = await findPlace(store, tx, container, name);
     const key: KeptKey = [...place.key, stamp];
+    await lockBlob(store, tx, place);
     const kept = await keptRows(store, kind).get(tx, key, { lock: 'update' });
     if (kept === undefined || (!isLive(kept) && !isRestorable(kept, tx.now))) {
       throw new StorageError('BlobNotFound');

@@ -34,6 +34,7 @@ async function sweepOne(store: BlobStore, tx: Transaction, key: DueKey): Promise
   if (what === 'upload') return endUpload(store, tx, container, name, stamp);
   if (what === 'blob') return endExpired(store, tx, [container, name]);
   const kept: KeptKey = [container, name, stamp];
+  await store.blobs.get(tx, [container, name], { lock: 'update' }); // where all who change a name meet
   const row = await keptRows(store, what).get(tx, kept, { lock: 'update' });
   if (row?.deleted === undefined || row.deleted.until > tx.now) return;
   await dropKept(store, tx, { key: [container, name] }, what, kept, row);
