@@ -4,11 +4,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Engine } from '../engine/engine.js';
+import { UnavailableError } from '../engine/errors.js';
 import { openEngine } from '../engine/level.js';
 import {
   ArgumentError,
   ConflictError,
   type Dictionary,
+  NotReadableError,
   ObjectClosedError,
   OperationCanceledError,
   StateManager,
@@ -25,6 +27,8 @@ interface Held {
   hold(): () => void;
   /** Is called before each read of single keys. */
   onRead: () => void;
+  /** What reads of ranges fail with. */
+  failure: Error | undefined;
   /** A commit, and all that are ordered behind it, that are lost when the result is called. */
   doomed(): Promise<() => Promise<void>>;
 }
@@ -35,6 +39,7 @@ async function given(t: TestContext, options: Partial<StateOptions> = {}): Promi
   const range: Engine['range'] = async (...args) => {
     const page = await engine.range(...args);
     await gate;
+    if (held.failure !== undefined) throw held.failure;
     return page;
   };
   const handler: ProxyHandler<Engine> = {
@@ -45,7 +50,7 @@ async function given(t: TestContext, options: Partial<StateOptions> = {}): Promi
       return typeof member === 'function' ? member.bind(target) : member;
     },
   };
-  const held = { onRead: () => {} };
+  const held: Pick<Held, 'onRead' | 'failure'> = { onRead: () => {}, failure: undefined };
   const state = await StateManager.open({ ...options, engine: new Proxy(engine, handler) } as StateOptions);
   t.after(async () => {
     await state.close();
@@ -321,6 +326,37 @@ test('that there is no collection to remove is told when its removal is on disk'
   await removed;
   await assert.rejects(refused, ArgumentError);
   await state.close();
+});
+
+test('a value that its codec cannot read back for the listeners is reported, and the commit ends', async (t) => {
+  const errors: unknown[] = [];
+  const { state } = await given(t, { onError: (error) => errors.push(error) });
+  const codec = {
+    name: 'one way',
+    version: 1,
+    encode: (value: string) => Buffer.from(value),
+    decode: () => {
+      throw new Error('injected: not to be read');
+    },
+  };
+  const d = await state.dictionary<string, string>('d', { codec });
+  d.onChange(() => {});
+  await granted(state.transaction((tx) => d.set(tx, 'k', 'v')));
+  assert.match(String(errors), /not to be read/);
+  assert.deepEqual(state.inspect().locks, []);
+});
+
+test('a collection that is asked for while the store cannot be read is refused for now', async (t) => {
+  const held = await given(t);
+  const { state } = held;
+  held.failure = new UnavailableError('injected: the store cannot be read');
+  await (await held.doomed())();
+  await turns();
+  for (const call of [state.dictionary('d'), state.list(), state.get('d'), state.remove('d')])
+    await assert.rejects(call, NotReadableError);
+  held.failure = undefined;
+  await (await held.doomed())();
+  await granted(state.dictionary('d'));
 });
 
 async function pair(): Promise<{

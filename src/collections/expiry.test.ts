@@ -130,3 +130,23 @@ test('a time to live that cannot be is refused before anything is done', async (
   s.state.engine.clock.shift(1e12);
   assert.equal(await s.value('m'), 1);
 });
+
+test('listeners hear of a row that has expired once: when it is swept, removed or replaced', async () => {
+  await using s = await scene();
+  const told: unknown[] = [];
+  s.d.onChange((change) => told.push(change.action === 'clear' ? 'clear' : [change.action, change.key]));
+  await brief(s, 'a', 'b', 'c');
+  s.state.engine.clock.shift(2_000);
+  told.length = 0;
+  await s.state.transaction(async (tx) => {
+    await s.d.set(tx, 'a', 2);
+    await s.d.delete(tx, 'b');
+  });
+  assert.deepEqual(told.splice(0), [
+    ['remove', 'a'],
+    ['add', 'a'],
+    ['remove', 'b'],
+  ]);
+  await s.state.sweep();
+  assert.deepEqual(told, [['remove', 'c']]);
+});

@@ -10,7 +10,7 @@ import type { Row, Version } from '../engine/engine.js';
 import { decodeKey, prefixRange } from '../engine/keys.js';
 import { type CatalogRecord, catalogKey, decodeRecord, encodeRecord, space } from './catalog.js';
 import { type Collection, discard } from './collection.js';
-import { ArgumentError, InvalidOperationError } from './errors.js';
+import { ArgumentError, InvalidOperationError, translate } from './errors.js';
 import type { Kernel } from './kernel.js';
 import { show } from './key-parts.js';
 import { collectionLock, isPlainName, nameLock } from './lock-names.js';
@@ -60,7 +60,7 @@ export class Registry {
     try {
       await this.#load();
     } catch (error) {
-      this.giveUp(error as Error);
+      this.giveUp(translate(error) as Error);
       throw error;
     }
     if (doubts !== this.#doubts) return false;

@@ -302,9 +302,16 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
 
   /** @internal Calls the listeners, then gives back the locks. */
   notify(): void {
-    for (const event of this.#events ?? []) event(this);
+    const { notifier } = this.kernel;
+    for (const event of this.#events ?? []) {
+      try {
+        event(this);
+      } catch (error) {
+        notifier.report(error); // a value that its codec cannot read: no reason to keep the locks
+      }
+    }
     if (this.#status === 'committing') this.#end('committed');
-    this.kernel.notifier.tellTransaction(this);
+    notifier.tellTransaction(this);
   }
 
   #tell(what: 'durable' | 'lost' | 'aborted'): void;
