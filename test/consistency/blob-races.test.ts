@@ -6,12 +6,23 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { StateManager } from '#src/collections/index.js';
 import { openEngine } from '#src/engine/level.js';
 import { baseOf } from '#src/services/blob/address.js';
-import { putBlob, readBlob } from '#src/services/blob/blobs.js';
+import { putBlob, putPageBlob, readBlob } from '#src/services/blob/blobs.js';
 import { getBlockList, putBlock, putBlockList } from '#src/services/blob/block-blobs.js';
 import { createContainer } from '#src/services/blob/containers.js';
+import type { BlobStore } from '#src/services/blob/model.js';
+import { getPageRanges, putPages } from '#src/services/blob/page-blobs.js';
 import { deleteBlob, snapshotBlob } from '#src/services/blob/snapshots.js';
+import { openContentRows } from '#src/services/common/content-rows.js';
 import { createStore, type Store } from '#src/services/common/store.js';
-import { busy, freshBlob, type OpenedBlobs, openBlobs, sending, unguarded } from './told-blob-store.js';
+import {
+  busy,
+  contentOf,
+  freshBlob,
+  type OpenedBlobs,
+  openBlobs,
+  sending,
+  unguarded,
+} from './told-blob-store.js';
 
 async function withBlobs(work: (opened: OpenedBlobs) => Promise<void>): Promise<void> {
   await using engine = await openEngine({ memory: true });
@@ -22,16 +33,23 @@ async function withBlobs(work: (opened: OpenedBlobs) => Promise<void>): Promise<
   await opened.garbage.close();
 }
 
-/** Before the first row that is read of them, the other is done, as far as it comes. */
-function before(rows: { entries: unknown }, other: () => Promise<unknown>): Promise<unknown>[] {
+/** While these rows are read for the first time, before or after that, the other is done, as far as it comes. */
+function beside(
+  rows: { entries: unknown },
+  when: 'before' | 'after',
+  other: () => Promise<unknown>,
+): Promise<unknown>[] {
   const read = (rows.entries as (...options: unknown[]) => AsyncIterable<unknown>).bind(rows);
   const others: Promise<unknown>[] = [];
+  const begin = async (now: typeof when) => {
+    if (now !== when || others.length > 0) return;
+    others.push(other().catch((error) => error));
+    for (let turns = 0; turns < 10; turns++) await turn();
+  };
   rows.entries = async function* (...options: unknown[]) {
+    await begin('before');
     for await (const row of read(...options)) {
-      if (others.length === 0) {
-        others.push(other().catch((error) => error));
-        for (let turns = 0; turns < 10; turns++) await turn();
-      }
+      await begin('after');
       yield row;
     }
   };
@@ -42,7 +60,7 @@ test('a snapshot is deleted once, also beside its blob that is deleted with all 
   withBlobs(async ({ blobs }) => {
     await sending(blobs, 'v1', (body) => putBlob(blobs, busy, 'b', freshBlob('v1', ''), body, unguarded));
     const { stamp } = await snapshotBlob(blobs, busy, 'b', [], unguarded);
-    const others = before(blobs.snapshots, () =>
+    const others = beside(blobs.snapshots, 'after', () =>
       deleteBlob(blobs, busy, { name: 'b', kind: 'snapshot', stamp }, 'none', unguarded),
     );
     assert.deepEqual(await deleteBlob(blobs, busy, baseOf('b'), 'include', unguarded), { permanent: true });
@@ -58,7 +76,7 @@ test('a list of blocks is of one moment', () =>
     await put('A');
     await commit('A');
     await put('B');
-    before(blobs.blockNames, () => commit('B'));
+    beside(blobs.blockNames, 'after', () => commit('B'));
     const wanted = { committed: true, uncommitted: true };
     const list = await getBlockList(blobs, busy, baseOf('b'), wanted, unguarded);
     const ids = [list.committed, list.uncommitted].map((blocks) => blocks.map(({ id }) => id));
@@ -80,3 +98,35 @@ test('a read that is run again lets go of what it had opened before', () =>
     assert.ok(segment);
     assert.ok(await extents.drop(segment.number, async () => true), 'nobody has it pinned');
   }));
+
+for (const ask of ['bytes', 'ranges'] as const) {
+  test(`the ${ask} of a page blob are those that its ETag stands for`, () =>
+    withBlobs(async ({ blobs }) => {
+      const always = { atMost: undefined, below: undefined, equal: undefined };
+      const put = async (start: number) => {
+        using body = await blobs.contents.store(Buffer.alloc(512, 'x'));
+        return await putPages(blobs, busy, 'b', { start, end: start + 512 }, body, always, unguarded);
+      };
+      const made = { length: 4096, sequence: 0n };
+      await putPageBlob(blobs, busy, 'b', made, freshBlob('', ''), unguarded);
+      await put(512);
+      const first = await put(1536);
+      const later = beside((await openContentRows(blobs.state)).maps, 'before', () => put(2560));
+      const asked = await (ask === 'bytes' ? pagesRead : pagesTold)(blobs);
+      const second = (await later[0]) as typeof first;
+      assert.deepEqual(asked, { stamp: second.stamp, pages: [512, 1536, 2560] });
+      assert.ok(second.stamp > first.stamp);
+    }));
+}
+
+async function pagesRead(blobs: BlobStore) {
+  const { blob, content } = await contentOf(blobs, busy, baseOf('b'));
+  const pages = [...content.matchAll(/x{512}/g)].map(({ index }) => index);
+  return { stamp: blob.stamp, pages };
+}
+
+async function pagesTold(blobs: BlobStore) {
+  const all = { previous: undefined, range: undefined, max: 100 };
+  const { blob, ranges } = await getPageRanges(blobs, busy, baseOf('b'), all, unguarded);
+  return { stamp: blob.stamp, pages: ranges.map(({ start }) => start) };
+}

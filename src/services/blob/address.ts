@@ -43,6 +43,20 @@ export async function findBlob(
   return existing(seen(await store.blobs.get(tx, [container, name], options), tx));
 }
 
+/**
+ * The blob, for who also reads its content. Pages change in place, so there it is checked at commit: what is told of the
+ * blob and what is read of it are of one moment.
+ */
+export async function findWithContent(
+  store: BlobStore,
+  tx: Transaction,
+  container: number,
+  address: BlobAddress,
+): Promise<BlobRecord> {
+  const blob = await findBlob(store, tx, container, address);
+  return blob.content.kind === 'pages' ? findBlob(store, tx, container, address, 'check') : blob;
+}
+
 type ReadHow = { readonly lock: 'none'; readonly check: boolean } | { readonly lock: 'snapshot' };
 
 async function findKept(

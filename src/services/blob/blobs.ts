@@ -8,7 +8,7 @@ import { orThrow, StorageError } from '../common/errors.js';
 import { availableLease, type Lease, type LeaseAction, step } from '../common/lease.js';
 import { checkMetadata, type Metadata } from '../common/metadata.js';
 import type { Tags } from '../common/tags-filter.js';
-import { type BlobAddress, findBlob } from './address.js';
+import { type BlobAddress, findBlob, findWithContent } from './address.js';
 import { type ByteSlice, nameContent, noContent, openContent } from './content.js';
 import { type CustomerKey, checkKey, type EncryptedReader, openEncrypted } from './encryption.js';
 import { type Expiry, lockBlob, withExpiry } from './expiry.js';
@@ -193,7 +193,8 @@ export async function readBlob(
       reader?.[Symbol.dispose](); // of a run that was in vain
       reader = undefined;
       const id = await findContainer(store, tx, container, 'read');
-      const blob = await findBlob(store, tx, id, address);
+      const find = select === undefined ? findBlob : findWithContent;
+      const blob = await find(store, tx, id, address);
       if (select !== undefined) {
         checkNotIncremental(blob);
         checkOnline(blob, tx.now);

@@ -6,7 +6,7 @@ import type { Body } from '../common/body.js';
 import { StorageError } from '../common/errors.js';
 import type { Lease } from '../common/lease.js';
 import { type Difference, differences, pageRanges, type Range, type Slice } from '../common/range-map.js';
-import { type BlobAddress, findBlob } from './address.js';
+import { type BlobAddress, findWithContent } from './address.js';
 import type { Pages } from './content.js';
 import { checkKey } from './encryption.js';
 import { lockBlob } from './expiry.js';
@@ -122,7 +122,7 @@ export function getPageRanges(
 ): Promise<ListedRanges> {
   return store.run(async (tx) => {
     const id = await findContainer(store, tx, container, 'read');
-    const blob = await findBlob(store, tx, id, address);
+    const blob = await findWithContent(store, tx, id, address);
     admitRead(blob, guards, tx.now);
     checkType(blob, 'PageBlob');
     const target = pagesOf(blob);
