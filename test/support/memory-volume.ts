@@ -13,7 +13,7 @@ import {
   ticksOf,
   type Volume,
   type VolumeTransaction,
-  type WriteTimes,
+  type WriteOptions,
 } from '#src/services/file/file-system.js';
 import { FileRefused } from '#src/services/file/refusals.js';
 
@@ -151,7 +151,7 @@ export class MemoryVolume implements Volume, VolumeTransaction {
     return bytes;
   }
 
-  write(id: bigint, offset: number, bytes: Uint8Array, times: WriteTimes): Promise<void> {
+  write(id: bigint, offset: number, bytes: Uint8Array, times: WriteOptions): Promise<void> {
     return this.transaction(async () => {
       const node = this.#must(id);
       const end = offset + bytes.length;

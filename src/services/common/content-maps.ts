@@ -168,26 +168,28 @@ export class ContentMaps {
   ): Promise<ContentReader> {
     const unpin = this.#pin(map);
     const end = offset + length;
-    let at = offset;
-    const next = async (inner: Transaction): Promise<Window> => {
-      const page = await this.#slices.shown(inner, map, { start: at, end }, snapshot);
-      const window = await this.#window(inner, page.slices, { start: at, end: page.end });
-      at = page.end;
-      return window;
-    };
+    const from = (start: number) => (inner: Transaction) =>
+      this.#window(inner, map, { start, end }, snapshot);
     try {
-      const first = await next(tx);
-      if (!(await this.#rows.maps.has(tx, [map, mapHeader], { lock: 'none' }))) {
-        first.pins[Symbol.dispose]();
+      const first = await from(offset)(tx);
+      if (!(await this.#rows.maps.has(tx, [map, mapHeader], { lock: 'none' })))
         throw new ConflictError('the content was replaced or deleted while it was looked up: look again');
-      }
+      let at = first.end;
+      const next = async (): Promise<Window | undefined> => {
+        if (at >= end) return undefined;
+        const window = await this.#store.run(from(at));
+        at = window.end;
+        return window;
+      };
       const reader = new ContentReader({
         extents: this.#extents,
         first,
         ended: unpin,
-        ...(at < end ? { next: async () => (at < end ? this.#store.run(next) : undefined) } : {}),
+        ...(at < end ? { next } : {}),
       });
       forgotten.register(reader, unpin);
+      const dispose = () => reader[Symbol.dispose]();
+      tx.onEnd({ aborted: dispose, lost: dispose }); // It is run again, or nobody is told.
       return reader;
     } catch (error) {
       unpin();
@@ -226,22 +228,26 @@ export class ContentMaps {
     for (const change of edit.references) await this.#contents.refer(tx, change);
   }
 
-  async #window(tx: Transaction, slices: readonly Slice[], range: Range): Promise<Window> {
+  /** What lies in the range, or in the first part of it, up to `end`. Its pins last as long as the transaction may. */
+  async #window(
+    tx: Transaction,
+    map: number,
+    range: Range,
+    snapshot: number | undefined,
+  ): Promise<Window & { readonly end: number }> {
+    const page = await this.#slices.shown(tx, map, range, snapshot);
     const pins = new Pins();
     const parts: Part[] = [];
-    try {
-      for (const { start, end, source } of fill(slices, range)) {
-        const length = end - start;
-        if (source?.kind === 'bytes') parts.push({ kind: 'bytes', bytes: buffer(source.bytes) });
-        else if (source?.kind === 'extent')
-          parts.push(await this.#contents.locate(tx, { ...source, length }, pins));
-        else parts.push({ kind: 'zeros', length });
-      }
-      return { parts, pins };
-    } catch (error) {
-      pins[Symbol.dispose]();
-      throw error;
+    const unpin = () => pins[Symbol.dispose]();
+    tx.onEnd({ aborted: unpin, lost: unpin });
+    for (const { start, end, source } of fill(page.slices, { start: range.start, end: page.end })) {
+      const length = end - start;
+      if (source?.kind === 'bytes') parts.push({ kind: 'bytes', bytes: buffer(source.bytes) });
+      else if (source?.kind === 'extent')
+        parts.push(await this.#contents.locate(tx, { ...source, length }, pins));
+      else parts.push({ kind: 'zeros', length });
     }
+    return { parts, pins, end: page.end };
   }
 }
 

@@ -1,5 +1,7 @@
 // Looking up the slices of a map (range-map.ts), a bounded number at a time: those that are current, those
-// that a snapshot shows, and those that are gone since a snapshot. All of the newest state.
+// that a snapshot shows, and those that are gone since a snapshot. All of the newest state. Who writes holds the lock
+// of the map's owner. Who only looks does not, and writes may come between two looks: they are checked at commit, so
+// that all it found was there at one moment.
 
 import type { Transaction } from '../../collections/index.js';
 import { type ContentRows, type SliceRow, unpackKept, unpackSlice } from './content-rows.js';
@@ -24,13 +26,13 @@ export class SliceRows {
 
   /** All current slices that overlap the range. */
   async touched(tx: Transaction, map: number, range: Range): Promise<readonly Slice[]> {
-    const { slices } = await this.#current(tx, map, range, Number.POSITIVE_INFINITY);
+    const { slices } = await this.#current(tx, map, range, Number.POSITIVE_INFINITY, false);
     return slices;
   }
 
   /** What a snapshot shows, or, without one, what is current. */
   async shown(tx: Transaction, map: number, range: Range, snapshot?: number): Promise<SlicePage> {
-    const current = await this.#current(tx, map, range, pageSlices);
+    const current = await this.#current(tx, map, range, pageSlices, true);
     if (snapshot === undefined) return current;
     const kept = await this.#kept(tx, map, range, snapshot);
     const slices = shownBy(snapshot, current.slices, kept.slices);
@@ -53,7 +55,13 @@ export class SliceRows {
   }
 
   /** Mostly one slice holds it all. One that begins where the range does, or is known, is found without a search. */
-  async #current(tx: Transaction, map: number, range: Range, limit: number): Promise<SlicePage> {
+  async #current(
+    tx: Transaction,
+    map: number,
+    range: Range,
+    limit: number,
+    check: boolean,
+  ): Promise<SlicePage> {
     const { maps } = this.#rows;
     const { start, end } = range;
     const first = start < end ? await this.#at(tx, map, start) : undefined;
@@ -61,9 +69,10 @@ export class SliceRows {
     const known = first ? undefined : this.#hints.before(map, start);
     const holder = known === undefined ? undefined : await this.#at(tx, map, known);
     if (holder && holder.end >= end) return { slices: [holder], end };
+    const isFirst = first !== undefined && (!check || (await this.#at(tx, map, start, check)) !== undefined);
     const found = await page(
-      first ? [] : maps.entries(tx, { from: [map, 0], to: [map, start], ...lastOne }),
-      maps.entries(tx, { from: [map, start], to: [map, end], newest: true }),
+      isFirst ? [] : maps.entries(tx, { from: [map, 0], to: [map, start], ...lastOne, check }),
+      maps.entries(tx, { from: [map, start], to: [map, end], newest: true, check }),
       ([[, at], row]) => unpackSlice(at, row as SliceRow),
       range,
       limit,
@@ -73,8 +82,8 @@ export class SliceRows {
     return found;
   }
 
-  async #at(tx: Transaction, map: number, start: number): Promise<Slice | undefined> {
-    const row = await this.#rows.maps.get(tx, [map, start], { lock: 'none' });
+  async #at(tx: Transaction, map: number, start: number, check = false): Promise<Slice | undefined> {
+    const row = await this.#rows.maps.get(tx, [map, start], { lock: 'none', check });
     return row && unpackSlice(start, row as SliceRow);
   }
 
@@ -98,7 +107,8 @@ export class SliceRows {
   }
 
   async #nextUntil(tx: Transaction, map: number, from: number): Promise<number | undefined> {
-    const keys = this.#rows.kept.keys(tx, { prefix: [map], from: [map, from], newest: true, pageSize: 1 });
+    const range = { prefix: [map], from: [map, from], newest: true, check: true, pageSize: 1 };
+    const keys = this.#rows.kept.keys(tx, range);
     for await (const [, until] of keys) return until;
     return undefined;
   }
@@ -106,8 +116,8 @@ export class SliceRows {
   #keptUntil(tx: Transaction, map: number, range: Range, until: number): Promise<SlicePage<KeptSlice>> {
     const { kept } = this.#rows;
     return page(
-      kept.entries(tx, { from: [map, until, 0], to: [map, until, range.start], ...lastOne }),
-      kept.entries(tx, { from: [map, until, range.start], to: [map, until, range.end], newest: true }),
+      kept.entries(tx, { from: [map, until, 0], to: [map, until, range.start], ...lastOne, check: true }),
+      kept.entries(tx, { from: [map, until, range.start], to: [map, until, range.end], ...newest }),
       ([[, , start], row]) => unpackKept(until, start, row),
       range,
       pageSlices,
@@ -115,6 +125,7 @@ export class SliceRows {
   }
 }
 
+const newest = { newest: true, check: true } as const;
 const lastOne = { reverse: true, newest: true, pageSize: 1 } as const;
 
 /** The last slice before the range, if it reaches into it, and those that begin in it. */

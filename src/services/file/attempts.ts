@@ -2,7 +2,7 @@
 // waits, and begins again from the start, because by then everything may be different.
 
 import type { Identity } from './acl-rules.js';
-import type { Volume, VolumeTransaction } from './file-system.js';
+import type { Flushed, Volume, VolumeTransaction } from './file-system.js';
 import type { Opens } from './opens.js';
 
 /** What the operations on open files work with. */
@@ -25,12 +25,12 @@ export function done<T>(value: T): Attempt<T> {
 export async function attempts<T>(
   { volume, wait }: FileContext,
   attempt: (tx: VolumeTransaction) => Promise<Attempt<T>>,
-  flushedOf?: (value: T) => bigint,
+  flushedOf?: (value: T) => Flushed,
 ): Promise<T> {
-  const fileOf = (outcome: Attempt<T>) => ('done' in outcome ? flushedOf?.(outcome.done) : undefined);
+  const flushed = (outcome: Attempt<T>) => ('done' in outcome ? flushedOf?.(outcome.done) : undefined);
   for (;;) {
     // In an object: a promise that is returned from a transaction would be awaited inside it.
-    const outcome = await (flushedOf ? volume.ordered(attempt, fileOf) : volume.transaction(attempt));
+    const outcome = await (flushedOf ? volume.ordered(attempt, flushed) : volume.transaction(attempt));
     if ('done' in outcome) return outcome.done;
     await wait(outcome.wait);
   }

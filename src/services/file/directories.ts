@@ -105,11 +105,11 @@ export function deleteDirectory(service: FileService, target: Target): Promise<v
     if (entry.id === rootDirectory) throw new StorageError('UnsupportedHttpVerb');
     guardPending(service, view, entry.id);
     if (entry.attributes & attribute.readOnly) throw new StorageError('CannotDeleteFileOrDirectory');
-    // Its row first: that waits for whoever is about to open it or to put something into it.
-    await removeEntry(store, tx, view.share, entry);
     if (!(await isEmptyDirectory(store, tx, view.share.id, entry.id))) {
       throw new StorageError('DirectoryNotEmpty');
     }
+    // Waits for whoever is about to open it; who puts something into it meanwhile makes this a conflict.
+    await removeEntry(store, tx, view.share, entry);
     await guardTree(service, tx, view, entry.id);
     tellChanges(service, tx, target, () => [nameChange(namedAs(entry), action.removed)]);
   });

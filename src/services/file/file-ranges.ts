@@ -55,7 +55,7 @@ export interface RangeList {
 export function listRanges(service: FileService, target: Target, query: RangeQuery): Promise<RangeList> {
   const { store } = service;
   return operate(service, target, async (tx) => {
-    const found = await findTarget(store, tx, target, 'none');
+    const found = await findTarget(store, tx, target, 'checked');
     const entry = requireFile(found);
     const { view } = found;
     const { length } = entry.file;

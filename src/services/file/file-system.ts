@@ -85,7 +85,7 @@ export interface Volume {
   /** The same, but what changes a file resolves when its place in history is fixed: `flush` waits for the rest. */
   ordered<T>(
     run: (tx: VolumeTransaction) => Promise<T>,
-    fileOf: (result: T) => bigint | undefined,
+    flushedOf: (result: T) => Flushed | undefined,
   ): Promise<T>;
   /** The newest state of a node, without a lock. */
   node(id: bigint): Promise<FileNode | undefined>;
@@ -95,19 +95,27 @@ export interface Volume {
   /** Bytes from `offset` on, fewer at the end of the file; the caller may not change them. */
   read(id: bigint, offset: number, length: number): Promise<Uint8Array>;
   /** Writes and sets the times; what lies between the end and `offset` becomes zeros. */
-  write(id: bigint, offset: number, bytes: Uint8Array, times: WriteTimes): Promise<void>;
+  write(id: bigint, offset: number, bytes: Uint8Array, times: WriteOptions): Promise<void>;
   /** Makes a range zeros that take no space; never grows the file. */
-  zero(id: bigint, offset: number, end: number, times: WriteTimes): Promise<void>;
+  zero(id: bigint, offset: number, end: number, times: WriteOptions): Promise<void>;
   /** The ranges within these bounds that take space, in order. */
   ranges(id: bigint, offset: number, length: number): Promise<{ offset: number; length: number }[]>;
-  /** Resolves when all that was answered before is on disk. */
-  flush(id: bigint): Promise<void>;
+  /** Resolves when all that was answered before is on disk; not if some of it is lost, or was and `by` had written it. */
+  flush(id: bigint, by?: object): Promise<void>;
   space(): Promise<Space>;
 }
 
-/** A handle may have frozen the last write time: then a write leaves it. */
-export interface WriteTimes {
+export interface WriteOptions {
+  /** A handle may have frozen the last write time: then a write leaves it. */
   readonly keepWritten: boolean;
+  /** The handle that is told with its next flush if the write is lost. */
+  readonly by?: object;
+}
+
+/** A file that was changed, and who is told with its next flush if that is lost. */
+export interface Flushed {
+  readonly file: bigint;
+  readonly by: object | undefined;
 }
 
 export interface ShareSummary {

@@ -93,11 +93,12 @@ export async function putNewFile(
   if (!request.mayOverwrite) throw new StorageError('AuthorizationPermissionMismatch');
   const { file, smb, metadata } = await stateOf(found, { ...before.file, lease });
   await useSpace(store, tx, share, file.length - before.file.length);
-  tellChanges(service, tx, target, () => [modified(namedAs(before), contentChanges | propertyChanges)]);
-  return putEntry(store, tx, share, before, {
+  const put = await putEntry(store, tx, share, before, {
     ...{ ...before, metadata, file, stamp: tx.stamp(before.stamp) },
     ...(await newSmbPart(store, tx, share, smb, parent, false)),
   });
+  tellChanges(service, tx, target, () => [modified(namedAs(before), contentChanges | propertyChanges)]);
+  return put;
 }
 
 /** Its properties; `operation` tells whether an SMB client has to write down what it caches first. */
@@ -132,7 +133,8 @@ export function readFile(
   operation: Extract<Operation, 'getFile' | 'copySource'> = 'getFile',
 ): Promise<ReadFile> {
   return operate(service, target, async (tx) => {
-    const found = await findTarget(service.store, tx, target, 'none');
+    // Checked: what it says of the file is of the same moment as its bytes.
+    const found = await findTarget(service.store, tx, target, 'checked');
     const entry = requireFile(found);
     const range = cut(entry.file.length);
     await guardFile(service, tx, found.view, entry, operation, { leaseId, range });

@@ -119,7 +119,12 @@ export class HeldFile {
     if (this.locks.held + count > locksPerFile || this.locks.heldBy(id) + count > locksPerOpen) {
       return refused('TooManyLocks');
     }
-    if (await this.locks.take(locks)) {
+    const isTaken = await this.locks.take(locks);
+    if (!this.handles.has(id)) {
+      this.locks.releaseAll(id); // It was closed while work under way was waited for.
+      return refused('HandleClosed');
+    }
+    if (isTaken) {
       this.caches.break('lock', this.caches.of(id)?.key);
       return { outcome: 'locked' };
     }

@@ -33,7 +33,7 @@ export function listDirectory(
 ): Promise<Listing> {
   const { store, opens } = service;
   return operate(service, target, async (tx) => {
-    const found = await findTarget(store, tx, target, 'none');
+    const found = await findTarget(store, tx, target, 'checked');
     const directory = lookForDirectory(found);
     const { view } = found;
     guardPending(service, view, directory.id);

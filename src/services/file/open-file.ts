@@ -63,7 +63,8 @@ export async function openFile(context: FileContext, request: OpenFileRequest): 
         ? openExisting(context, tx, request, existing, parent)
         : createMissing(context, tx, request, parent);
     };
-    return await attempts(context, attempt, request.writeThrough ? undefined : ({ node }) => node.id);
+    const flushedOf = ({ node }: OpenedFile) => ({ file: node.id, by: context.opens.handle(request.id) });
+    return await attempts(context, attempt, request.writeThrough ? undefined : flushedOf);
   } catch (error) {
     await context.opens.withdraw(request.id);
     throw error;

@@ -56,6 +56,37 @@ function table(limits = openLimits) {
   return { opens, open, advance, notices, closed, left };
 }
 
+test('a lock and a write that are asked for at once: one of them waits or is refused', async () => {
+  const { opens, open } = table();
+  const { id: locker } = await open();
+  const { id: writer } = await open();
+  const range = { offset: 0n, length: 10n };
+  let isLocked = false;
+  const locking = opens.lock(locker, [{ ...range, owner: locker, exclusive: true }], false).then(() => {
+    isLocked = true;
+  });
+  const done = opens.begin(writer, 'write', range);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(done === undefined || !isLocked, 'bytes are written that somebody else has locked');
+  done?.();
+  await locking;
+});
+
+test('a handle that is closed while its lock waits for work under way leaves no lock behind', async () => {
+  const { opens, open, left } = table();
+  const { id: writer } = await open();
+  const range = { offset: 0n, length: 10n };
+  for (const mayWait of [false, true]) {
+    const { id: locker } = await open();
+    const done = opens.begin(writer, 'write', range);
+    const locking = opens.lock(locker, [{ ...range, owner: locker, exclusive: true }], mayWait);
+    await opens.close(locker);
+    done?.();
+    assert.deepEqual(await locking, { outcome: 'refused', code: 'HandleClosed' });
+    assert.equal(left().locks, 0);
+  }
+});
+
 const nothing = { files: 0, handles: 0, locks: 0, caches: 0, timers: 0 };
 const batch = { kind: 'oplock', state: oplockStates.batch } as const;
 const lease = (key: string, state: number) => ({ kind: 'lease', key, state, epoch: 10 }) as const;

@@ -1,5 +1,6 @@
 // Running an operation of REST on a share: one transaction, which is run again after each wait for an SMB client to
-// give up what it caches. Waiting ends with the request's time.
+// give up what it caches. Waiting ends with the request's time. A refusal is as true as a result: what led to it is
+// checked at a commit too, because paths are read name by name while others move what they name.
 
 import { LimitError, type Transaction } from '../../collections/index.js';
 import { defaultSettings } from '../common/accounts.js';
@@ -28,11 +29,26 @@ export async function operate<T>(
   const until = performance.now() + Math.min(timeoutMs, longestMs);
   for (;;) {
     try {
-      return await service.store.run(operation, { withinMs: Math.max(1, until - performance.now()) });
+      const withinMs = Math.max(1, until - performance.now());
+      const outcome = await service.store.run((tx) => judged(tx, operation), { withinMs });
+      if ('refused' in outcome) throw outcome.refused;
+      return outcome.result;
     } catch (error) {
       if (!(error instanceof MustWait)) throw refusalOf(service, account, error);
       await within(error.changed, until - performance.now());
     }
+  }
+}
+
+type Outcome<T> = Readonly<{ result: T } | { refused: Error }>;
+
+async function judged<T>(tx: Transaction, operation: (tx: Transaction) => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { result: await operation(tx) };
+  } catch (error) {
+    const isRefusal = error instanceof StorageError || error instanceof FileRefused;
+    if (!isRefusal || tx.hasWrites) throw error;
+    return { refused: error };
   }
 }
 

@@ -50,7 +50,8 @@ export class RangeLocks {
 
   /** Takes all or none, now. */
   async take(asked: readonly RangeLock[]): Promise<boolean> {
-    await this.#settle(asked);
+    // Nothing is awaited after the last look, or work could begin before the lock is there.
+    while (this.#underWay(asked).length > 0) await this.#settle(asked);
     const taken: RangeLock[] = [];
     for (const lock of asked) {
       if ([...this.#held, ...taken].some((held) => lockConflict(held, lock))) return false;

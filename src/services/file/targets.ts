@@ -1,5 +1,5 @@
-// What the path of a REST request names: found name by name from the root down. Names on the way are not locked; the
-// directory that something new is put into must still be there at the commit.
+// What the path of a REST request names: found name by name from the root down. Names on the way are not locked; they
+// must still be what they were at the commit.
 
 import type { Transaction } from '../../collections/index.js';
 import { StorageError } from '../common/errors.js';
@@ -50,7 +50,7 @@ export async function findPath(
     return { view, directory, name: '', entry: await findRoot(store, tx, view, lock) };
   }
   for (const step of path.slice(0, -1)) {
-    const passed = await findChild(store, tx, view, directory, step, 'none');
+    const passed = await findChild(store, tx, view, directory, step, 'checked');
     if (passed === undefined || passed.file !== undefined) throw new StorageError('ParentNotFound');
     directory = passed.id;
   }

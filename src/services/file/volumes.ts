@@ -9,6 +9,7 @@ import { children } from './children.js';
 import { allocatedRanges, clearBytes, openBytes, writeBytes } from './content.js';
 import {
   type FileNode,
+  type Flushed,
   msOf,
   type ShareSummary,
   type Space,
@@ -17,7 +18,7 @@ import {
   type Volume,
   type Volumes,
   type VolumeTransaction,
-  type WriteTimes,
+  type WriteOptions,
 } from './file-system.js';
 import { type FileEntry, type FileStore, gib, largestFile, type ShareKey } from './model.js';
 import { FileRefused } from './refusals.js';
@@ -25,17 +26,22 @@ import { findShare, findView, isLive, propertiesOf, useSpace, volumeId } from '.
 import { findById, findChild, putEntry, type View } from './tree.js';
 import { entryOf, nodeOf, ShareTransaction } from './volume-transaction.js';
 
-/** Writes that were answered and are not on disk yet, by share and file. */
-export class PendingWrites {
-  readonly #pending = new Map<string, Set<Promise<void>>>();
-  readonly #failed = new Map<string, unknown>();
+type Loss = Readonly<{ error: unknown }>;
 
-  add(key: string, durable: Promise<unknown>): void {
+/** Writes that were answered and are not on disk yet, by share and file; and who has not been told yet of a loss. */
+export class PendingWrites {
+  readonly #pending = new Map<string, Set<Promise<Loss | undefined>>>();
+  readonly #losses = new WeakMap<object, Loss>();
+
+  add(key: string, by: object | undefined, durable: Promise<unknown>): void {
     const all = this.#pending.get(key) ?? new Set();
     this.#pending.set(key, all);
+    const lost = (error: unknown): Loss => {
+      if (by) this.#losses.set(by, { error });
+      return { error };
+    };
     const kept = durable
-      .then(() => {})
-      .catch((error) => void this.#failed.set(key, error))
+      .then(() => undefined, lost)
       .finally(() => {
         all.delete(kept);
         if (all.size === 0) this.#pending.delete(key);
@@ -43,13 +49,13 @@ export class PendingWrites {
     all.add(kept);
   }
 
-  /** Rejects if one that was answered before was lost. */
-  async settle(key: string): Promise<void> {
-    await Promise.all(this.#pending.get(key) ?? []);
-    if (!this.#failed.has(key)) return;
-    const error = this.#failed.get(key);
-    this.#failed.delete(key);
-    throw error;
+  /** Rejects if one of those under way is lost, or one of `by` was. */
+  async settle(key: string, by: object | undefined): Promise<void> {
+    const ended = await Promise.all(this.#pending.get(key) ?? []);
+    const own = by && this.#losses.get(by);
+    if (by) this.#losses.delete(by);
+    const loss = own ?? ended.find((lost) => lost !== undefined);
+    if (loss) throw loss.error;
   }
 }
 
@@ -89,9 +95,9 @@ class ShareVolume implements Volume {
 
   ordered<T>(
     run: (tx: VolumeTransaction) => Promise<T>,
-    fileOf: (result: T) => bigint | undefined,
+    flushedOf: (result: T) => Flushed | undefined,
   ): Promise<T> {
-    return this.#runOrdered((tx, view) => run(new ShareTransaction(this.#store, tx, view)), fileOf);
+    return this.#runOrdered((tx, view) => run(new ShareTransaction(this.#store, tx, view)), flushedOf);
   }
 
   node(id: bigint): Promise<FileNode | undefined> {
@@ -122,7 +128,7 @@ class ShareVolume implements Volume {
 
   async read(id: bigint, offset: number, length: number): Promise<Uint8Array> {
     const chunks = await this.#run(async (tx, view) => {
-      const { file } = await this.#file(tx, view, id, 'none');
+      const { file } = await this.#file(tx, view, id, 'checked');
       const end = Math.min(file.length, offset + length);
       if (end <= offset) return [];
       return openBytes(this.#store, tx, view, file, { start: offset, end });
@@ -132,31 +138,31 @@ class ShareVolume implements Volume {
     return read.length === 1 && read[0] ? read[0] : Buffer.concat(read);
   }
 
-  async write(id: bigint, offset: number, bytes: Uint8Array, times: WriteTimes): Promise<void> {
+  async write(id: bigint, offset: number, bytes: Uint8Array, options: WriteOptions): Promise<void> {
     if (offset + bytes.length > largestFile) throw new FileRefused('DiskFull');
     const body = await this.#store.content.contents.store(bytes, { syncLater: true });
     const work = (tx: Transaction, view: View) =>
-      this.#change(tx, view, id, times, (entry) =>
+      this.#change(tx, view, id, options, (entry) =>
         writeBytes(this.#store, tx, view.share, entry.file, offset, body),
       );
     await this.#runOrdered(
       work,
-      () => id,
+      () => ({ file: id, by: options.by }),
       () => body[Symbol.dispose](),
     );
   }
 
-  async zero(id: bigint, offset: number, end: number, times: WriteTimes): Promise<void> {
+  async zero(id: bigint, offset: number, end: number, options: WriteOptions): Promise<void> {
     const work = (tx: Transaction, view: View) =>
-      this.#change(tx, view, id, times, ({ file }) =>
+      this.#change(tx, view, id, options, ({ file }) =>
         clearBytes(this.#store, tx, view.share, file, { start: offset, end: Math.min(end, file.length) }),
       );
-    await this.#runOrdered(work, () => id);
+    await this.#runOrdered(work, () => ({ file: id, by: options.by }));
   }
 
   ranges(id: bigint, offset: number, length: number): Promise<{ offset: number; length: number }[]> {
     return this.#run(async (tx, view) => {
-      const { file } = await this.#file(tx, view, id, 'none');
+      const { file } = await this.#file(tx, view, id, 'checked');
       const end = Math.min(file.length, offset + length);
       if (end <= offset) return [];
       const found = await allocatedRanges(this.#store, tx, view, file, { start: offset, end });
@@ -167,8 +173,8 @@ class ShareVolume implements Volume {
     });
   }
 
-  flush(id: bigint): Promise<void> {
-    return this.#pending.settle(`${this.id} ${id}`);
+  flush(id: bigint, by?: object): Promise<void> {
+    return this.#pending.settle(`${this.id} ${id}`, by);
   }
 
   space(): Promise<Space> {
@@ -179,7 +185,7 @@ class ShareVolume implements Volume {
     });
   }
 
-  async #file(tx: Transaction, view: View, id: bigint, lock: 'none' | 'update'): Promise<FileEntry> {
+  async #file(tx: Transaction, view: View, id: bigint, lock: 'checked' | 'update'): Promise<FileEntry> {
     const entry = await findById(this.#store, tx, view, Number(id), lock);
     if (entry?.file === undefined) throw new FileRefused('HandleClosed');
     return entryOf(entry);
@@ -189,7 +195,7 @@ class ShareVolume implements Volume {
     tx: Transaction,
     view: View,
     id: bigint,
-    { keepWritten }: WriteTimes,
+    { keepWritten }: WriteOptions,
     change: (entry: FileEntry) => Promise<FileEntry['file']>,
   ): Promise<void> {
     if (this.readOnly) throw new FileRefused('WriteProtected');
@@ -218,16 +224,16 @@ class ShareVolume implements Volume {
   /** Resolves when the commit is ordered; `flush` of the file waits for the rest. What changes nothing waits itself. */
   #runOrdered<T>(
     work: (tx: Transaction, view: View) => Promise<T>,
-    fileOf: (result: T) => bigint | undefined,
+    flushedOf: (result: T) => Flushed | undefined,
     ended?: () => void,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const durable = this.#run(async (tx, view) => {
         const result = await work(tx, view);
-        const file = fileOf(result);
+        const flushed = flushedOf(result);
         const ordered = () => {
-          if (file === undefined || tx.commitSequenceNumber < 0n) return;
-          this.#pending.add(`${this.id} ${file}`, durable);
+          if (flushed === undefined || tx.commitSequenceNumber < 0n) return;
+          this.#pending.add(`${this.id} ${flushed.file}`, flushed.by, durable);
           resolve(result);
         };
         tx.onEnd({ ordered });

@@ -27,7 +27,7 @@ export async function close(call: Call): Promise<Reply> {
   const node = asked ? await open.volume.node(open.file) : undefined;
   try {
     // A client that has closed a file believes that it is safe. If it is not, the handle is gone all the same.
-    if (open.kind === 'file') await open.volume.flush(open.file);
+    if (open.kind === 'file') await open.volume.flush(open.file, open.handle);
   } finally {
     await closeOpen(call.connection.server, sessionOf(call), open);
   }
@@ -43,7 +43,7 @@ export async function flush(call: Call): Promise<Reply> {
   const open = openOf(call, fileId);
   if (open.kind === 'file') {
     needAccess(open, access.writeData | access.appendData);
-    await open.volume.flush(open.file);
+    await open.volume.flush(open.file, open.handle);
   }
   return { body: emptyBody.make({}) };
 }

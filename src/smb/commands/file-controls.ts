@@ -50,7 +50,8 @@ export async function setZeroData(call: Call, request: IoctlFields): Promise<Ioc
   const done = call.connection.server.opens.begin(open.id, 'write', range);
   if (!done) throw new Refused('FILE_LOCK_CONFLICT');
   try {
-    await open.volume.zero(open.file, Number(start), Number(beyond), { keepWritten: open.frozen.written });
+    const options = { keepWritten: open.frozen.written, by: open.handle };
+    await open.volume.zero(open.file, Number(start), Number(beyond), options);
   } finally {
     done();
   }

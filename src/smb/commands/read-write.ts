@@ -69,7 +69,7 @@ export async function write(call: Call): Promise<Reply> {
     needAccess(open, access.writeData | access.appendData);
     if (data.length > 0) await writeBytes(call, open, await writeOffset(open, request.offset), data);
     if (request.flags & writeThrough || open.options & option.writeThrough)
-      await open.volume.flush(open.file);
+      await open.volume.flush(open.file, open.handle);
   }
   return { body: writeResponse.make({ count: data.length, remaining: 0 }) };
 }
@@ -91,7 +91,8 @@ export async function writeBytes(call: Call, open: FileOpen, offset: bigint, dat
   const done = call.connection.server.opens.begin(open.id, 'write', { offset, length });
   if (!done) throw new Refused('FILE_LOCK_CONFLICT');
   try {
-    await open.volume.write(open.file, Number(offset), data, { keepWritten: open.frozen.written });
+    const options = { keepWritten: open.frozen.written, by: open.handle };
+    await open.volume.write(open.file, Number(offset), data, options);
   } finally {
     done();
   }
