@@ -1,5 +1,6 @@
 // Accounts and the service properties of each, as they are kept. There are few of them and every request
-// asks for one, so all are in memory too; memory changes once a change is durable.
+// asks for one, so all are in memory too; memory changes once a change is durable. After a failure of the disk all are
+// read again: a change whose outcome was unknown may have turned up, a key that was replaced for instance.
 //
 //   ['account', name]             the account, its keys and settings, and the secret of its delegation keys
 //   ['service', name, service]    what Set Service Properties has stored for it
@@ -30,10 +31,14 @@ interface KnownAccount {
   readonly services: Map<SettingsService, ServiceSettings>;
 }
 
+type Known = Map<string, KnownAccount>;
+
 export class AccountStore {
   readonly #store: Store;
   readonly #rows: Rows;
-  readonly #known = new Map<string, KnownAccount>();
+  #known: Known = new Map();
+  /** Moved whenever what is known was changed, or may be wrong. */
+  #changes = 0;
 
   private constructor(store: Store, rows: Rows) {
     this.#store = store;
@@ -42,6 +47,10 @@ export class AccountStore {
 
   static async open(store: Store): Promise<AccountStore> {
     const accounts = new AccountStore(store, await openRows(store.state));
+    store.state.engine.resets(() => {
+      accounts.#changes++;
+      accounts.#load().catch(() => {}); // it was closed, or is opened again and then told again
+    });
     await accounts.#load();
     return accounts;
   }
@@ -115,7 +124,7 @@ export class AccountStore {
       await this.#rows.remove(tx, ['account', name]);
       for (const service of ['blob', 'queue', 'table', 'file'])
         await this.#rows.remove(tx, ['service', name, service]);
-      tx.onEnd({ durable: () => this.#known.delete(name) });
+      this.#onceDurable(tx, () => this.#known.delete(name));
     });
   }
 
@@ -132,7 +141,7 @@ export class AccountStore {
         change,
       );
       await this.#rows.set(tx, ['service', name, service], settings);
-      tx.onEnd({ durable: () => this.#known.get(name)?.services.set(service, settings) });
+      this.#onceDurable(tx, () => this.#known.get(name)?.services.set(service, settings));
     });
   }
 
@@ -143,7 +152,7 @@ export class AccountStore {
     return this.#store.run(async (tx) => {
       const account = change(await this.#stored(tx, name));
       await this.#rows.set(tx, ['account', name], account);
-      tx.onEnd({ durable: () => this.#remember(account) });
+      this.#onceDurable(tx, () => remember(this.#known, account));
       return account;
     });
   }
@@ -152,27 +161,35 @@ export class AccountStore {
     return (await this.#rows.get(tx, ['account', name], { lock: 'update' })) as StoredAccount | undefined;
   }
 
-  #remember({ format, secret, ...stored }: StoredAccount): void {
-    // An account that was stored before there was a setting has its default.
-    const account = { ...stored, settings: { ...defaultSettings, ...stored.settings } };
-    const services = this.#known.get(account.name)?.services ?? new Map();
-    this.#known.set(account.name, {
-      account,
-      keys: keyBytes(account),
-      secret: Buffer.from(secret),
-      services,
-    });
+  #onceDurable(tx: Transaction, change: () => void): void {
+    const durable = () => {
+      this.#changes++;
+      change();
+    };
+    tx.onEnd({ durable });
   }
 
+  /** Reads all of it, again if something has changed meanwhile. */
   async #load(): Promise<void> {
-    await this.#store.run(async (tx) => {
-      this.#known.clear();
+    const before = this.#changes;
+    const known = await this.#store.run(async (tx) => {
+      const found: Known = new Map();
       for await (const [[kind, name = '', service], value] of this.#rows.entries(tx)) {
-        if (kind === 'account') this.#remember(value as StoredAccount);
-        else this.#known.get(name)?.services.set(service as SettingsService, value as ServiceSettings);
+        if (kind === 'account') remember(found, value as StoredAccount);
+        else found.get(name)?.services.set(service as SettingsService, value as ServiceSettings);
       }
+      return found;
     });
+    if (before !== this.#changes) return this.#load();
+    this.#known = known;
   }
+}
+
+function remember(known: Known, { format, secret, ...stored }: StoredAccount): void {
+  // An account that was stored before there was a setting has its default.
+  const account = { ...stored, settings: { ...defaultSettings, ...stored.settings } };
+  const services = known.get(account.name)?.services ?? new Map();
+  known.set(account.name, { account, keys: keyBytes(account), secret: Buffer.from(secret), services });
 }
 
 function openRows(state: StateManager): Promise<Rows> {
