@@ -81,6 +81,7 @@ export class LockedRow extends Found implements NamedKey {
 
 export abstract class DictionaryRows<K extends CollectionKey, V> extends ValueCollection<V> {
   /** @internal */ readonly listeners = new Set<DictionaryListener<K, V>>();
+  /** @internal The newest commit that the last rebuild has told of. */ rebuiltTo: Version = 0;
 
   /** Whether a write need not know what was there before. */
   protected get isBlind(): boolean {

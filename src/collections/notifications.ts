@@ -40,6 +40,7 @@ export function recordChange<K extends CollectionKey, V>(
 ): void {
   const prefixBytes = dictionary.generation.rows.length;
   tx.record((transaction) => {
+    if (isRebuilt(dictionary, transaction)) return;
     const key = keyOf<K>(decodeKey(rowKey, prefixBytes));
     const value = bytes === undefined ? undefined : dictionary.decode(bytes);
     const previous = before === undefined ? undefined : dictionary.decode(before);
@@ -54,7 +55,17 @@ export function recordChange<K extends CollectionKey, V>(
 }
 
 export function recordClear<K extends CollectionKey, V>(tx: Transaction, dictionary: Dictionary<K, V>): void {
-  tx.record(({ commitSequenceNumber }) =>
-    tx.kernel.notifier.tellAll(dictionary.listeners, { action: 'clear', commitSequenceNumber }),
-  );
+  tx.record((transaction) => {
+    if (isRebuilt(dictionary, transaction)) return;
+    const { commitSequenceNumber } = transaction;
+    tx.kernel.notifier.tellAll(dictionary.listeners, { action: 'clear', commitSequenceNumber });
+  });
+}
+
+/** Whether a rebuild has told of it already: it was durable while that was under way. */
+function isRebuilt<K extends CollectionKey, V>(
+  { rebuiltTo }: DictionaryRows<K, V>,
+  { commitSequenceNumber }: Transaction,
+): boolean {
+  return commitSequenceNumber <= rebuiltTo;
 }

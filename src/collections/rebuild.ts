@@ -32,5 +32,6 @@ async function rebuildOne(kernel: Kernel, dictionary: Dictionary<CollectionKey, 
   tx.touched.push(dictionary);
   void tx.snapshot; // it is seen from now on
   await tx.settled();
+  dictionary.rebuiltTo = Number(tx.visibilitySequenceNumber);
   await dictionary.rebuild?.(dictionary.entries(tx));
 }
