@@ -9,7 +9,8 @@ import { baseOf } from '#src/services/blob/address.js';
 import { putBlob, putPageBlob, readBlob } from '#src/services/blob/blobs.js';
 import { getBlockList, putBlock, putBlockList } from '#src/services/blob/block-blobs.js';
 import { createContainer } from '#src/services/blob/containers.js';
-import type { BlobStore } from '#src/services/blob/model.js';
+import { copyTargets } from '#src/services/blob/copy-targets.js';
+import { type BlobStore, findContainer } from '#src/services/blob/model.js';
 import { getPageRanges, putPages } from '#src/services/blob/page-blobs.js';
 import { deleteBlob, snapshotBlob } from '#src/services/blob/snapshots.js';
 import { openContentRows } from '#src/services/common/content-rows.js';
@@ -81,6 +82,29 @@ test('a list of blocks is of one moment', () =>
     const list = await getBlockList(blobs, busy, baseOf('b'), wanted, unguarded);
     const ids = [list.committed, list.uncommitted].map((blocks) => blocks.map(({ id }) => id));
     assert.deepEqual(ids, [['A'], ['B']]);
+  }));
+
+test('a copy that ends late leaves the one that has begun there since', () =>
+  withBlobs(async ({ blobs }) => {
+    const { stamp } = await sending(blobs, 'v1', (body) =>
+      putBlob(blobs, busy, 'b', freshBlob('v1', ''), body, unguarded),
+    );
+    const key = await blobs.run(async (tx) => [await findContainer(blobs, tx, busy), 'b'] as const);
+    const copyOf = (id: string) => ({
+      id,
+      url: 'http://elsewhere/b',
+      own: undefined,
+      etag: undefined,
+      began: stamp,
+    });
+    await blobs.run((tx) => blobs.copies.set(tx, key, copyOf('later')));
+    const targets = copyTargets(blobs);
+    await sending(blobs, 'v2', (body) => targets.finish(key, copyOf('earlier'), body));
+    await targets.fail(key, copyOf('earlier'), 'too late');
+    assert.deepEqual(
+      (await targets.all()).map(([, { id }]) => id),
+      ['later'],
+    );
   }));
 
 test('a read that is run again lets go of what it had opened before', () =>

@@ -38,6 +38,14 @@ async function findPending(
   return blob !== undefined && copy?.id === id && copy.status === 'pending' ? { ...blob, copy } : undefined;
 }
 
+/** Likewise, and it is pending no more. Another copy may have begun there meanwhile. */
+async function endPending(store: BlobStore, tx: Transaction, key: BlobKey, copy: PendingCopy) {
+  const blob = await findPending(store, tx, key, copy);
+  const pending = await store.copies.get(tx, key, { lock: 'update' });
+  if (pending?.id === copy.id) await store.copies.delete(tx, key);
+  return blob;
+}
+
 function tell(
   store: BlobStore,
   key: BlobKey,
@@ -56,8 +64,7 @@ function tell(
 
 function finish(store: BlobStore, key: BlobKey, copy: PendingCopy, body: Body): Promise<void> {
   return store.run(async (tx) => {
-    await store.copies.delete(tx, key);
-    const blob = await findPending(store, tx, key, copy);
+    const blob = await endPending(store, tx, key, copy);
     if (blob === undefined) return;
     const content = await contentOf(store, tx, blob, body);
     const { length } = body;
@@ -90,8 +97,7 @@ async function contentOf(
 
 function fail(store: BlobStore, key: BlobKey, copy: PendingCopy, description: string): Promise<void> {
   return store.run(async (tx) => {
-    await store.copies.delete(tx, key);
-    const blob = await findPending(store, tx, key, copy);
+    const blob = await endPending(store, tx, key, copy);
     if (blob === undefined) return;
     const failed: CopyState = { ...blob.copy, status: 'failed', completed: tx.now, description };
     await writeRow(store, tx, key, blob, { ...blob, copy: failed, stamp: tx.stamp(blob.stamp) });

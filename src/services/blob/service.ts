@@ -44,7 +44,7 @@ export async function openBlobService(ground: Ground): Promise<BlobService> {
   registerContainers(blobs);
   garbage.also(() => sweepDue(blobs));
   const pending = new PendingCopies(copyTargets(blobs), fetchSource, report);
-  garbage.also(async () => pending.wake());
+  garbage.also(() => pending.wake());
   await countOnce(blobs);
   await indexOnce(blobs);
   await pending.resume();

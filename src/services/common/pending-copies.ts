@@ -1,5 +1,5 @@
 // Copies whose bytes come in the background: the target is there at once, pending, and filled when all have come. A
-// copy is a row of its own until it has ended, so it goes on after a restart.
+// copy is a row of its own until it has ended, so it goes on after a restart, and where its end could not be stored.
 //
 //   pending ── all came ────────────────────> success     the content is there, with a new ETag
 //      ├────── aborted by a client ─────────> aborted     the target is empty
@@ -41,6 +41,7 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
   readonly #turns = new Turns(mostAtOnce);
   readonly #pauses = new Pauses(() => this.#targets.now());
   readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+  #closed = false;
 
   constructor(targets: CopyTargets<Key, Copy>, fetchSource: FetchSource, report: (error: unknown) => void) {
     this.#targets = targets;
@@ -50,7 +51,10 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
 
   /** Goes on with all that are pending and not under way. */
   async resume(): Promise<void> {
-    for (const [key, copy] of await this.#targets.all()) this.start(key, copy);
+    const running = new Set(this.#running.keys()); // one that ends meanwhile is not begun again
+    const all = await this.#targets.all();
+    if (this.#closed) return;
+    for (const [key, copy] of all) if (!running.has(copy.id)) this.start(key, copy);
   }
 
   /** Resolves when it has ended, however it did. */
@@ -65,9 +69,10 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
     return ended;
   }
 
-  /** Those whose pause is over by the clock go on. */
-  wake(): void {
+  /** Those whose pause is over by the clock go on, and those that nobody is at. */
+  async wake(): Promise<void> {
     this.#pauses.wake();
+    await this.resume();
   }
 
   /** A client has aborted it: its bytes need not come. */
@@ -77,6 +82,7 @@ export class PendingCopies<Key, Copy extends PendingCopy> {
 
   /** Those under way stay pending, for the next start. */
   async close(): Promise<void> {
+    this.#closed = true;
     const all = [...this.#running.values()];
     for (const { stop } of all) stop.abort('closing');
     await Promise.all(all.map(({ ended }) => ended));
