@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { StateManager } from '#src/collections/index.js';
-import { openEngine } from '#src/engine/level.js';
+import { memoryDisk } from '#src/engine/disk.js';
+import { FaultyDisk } from '#src/engine/faulty-disk.suite.js';
+import { openEngine, openEngineOn } from '#src/engine/level.js';
 import { baseOf } from '#src/services/blob/address.js';
 import { putBlob, putPageBlob, readBlob } from '#src/services/blob/blobs.js';
 import { getBlockList, putBlock, putBlockList } from '#src/services/blob/block-blobs.js';
@@ -22,6 +24,7 @@ import {
   type OpenedBlobs,
   openBlobs,
   sending,
+  textsIn,
   unguarded,
 } from './told-blob-store.js';
 
@@ -154,3 +157,32 @@ async function pagesTold(blobs: BlobStore) {
   const { blob, ranges } = await getPageRanges(blobs, busy, baseOf('b'), all, unguarded);
   return { stamp: blob.stamp, pages: ranges.map(({ start }) => start) };
 }
+
+test('a segment is not dropped where what lives in it turns up meanwhile', async () => {
+  const disk = new FaultyDisk(memoryDisk(), true);
+  await using engine = await openEngineOn(disk, { retryMs: 1 });
+  await using state = await StateManager.open({ engine });
+  const store = createStore(state);
+  const reopened = async () => {
+    disk.fate = () => 'done';
+    disk.probeFails = false;
+    while (engine.health().state !== 'open') await turn();
+  };
+  let isFailed = false;
+  const run: Store['run'] = (operation, options) =>
+    store.run(async (tx) => {
+      const result = await operation(tx);
+      if (isFailed && tx.hasWrites) await reopened();
+      return result;
+    }, options);
+  const { blobs, content, garbage } = await openBlobs({ ...store, run }, 'nothing', assert.ifError);
+  await garbage.close();
+  await createContainer(blobs, busy, { metadata: [], publicAccess: 'none' });
+  disk.fate = () => 'turns up';
+  disk.probeFails = true;
+  const put = sending(blobs, 'v3', (body) => putBlob(blobs, busy, 'b', freshBlob('v3', ''), body, unguarded));
+  await assert.rejects(put, { name: 'OutcomeUnknownError' });
+  isFailed = true;
+  await content.reclaim.run();
+  assert.equal(textsIn((await contentOf(blobs, busy, baseOf('b'))).content), 'v3');
+});

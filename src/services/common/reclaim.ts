@@ -106,7 +106,7 @@ export class Reclaim {
     const { store, rows, extents } = this.#options;
     return extents.drop(number, () =>
       store.run(async (tx) => {
-        if ((await rows.live.get(tx, number)) > 0) return false;
+        if ((await rows.live.get(tx, number, { check: true })) > 0) return false;
         await rows.live.remove(tx, number);
         return true;
       }),
