@@ -3,7 +3,7 @@
 
 import { attribute } from './access.js';
 import { attempts, done, type FileContext } from './attempts.js';
-import { type FileNode, rootId, type Volume } from './file-system.js';
+import { type FileNode, rootId, type Volume, type VolumeTransaction } from './file-system.js';
 import type { OpenHandle } from './open-handles.js';
 import type { Opens } from './opens.js';
 import { FileRefused } from './refusals.js';
@@ -15,7 +15,7 @@ export interface Closed {
   readonly markedDirectory: boolean;
 }
 
-/** Closes a handle, and removes the file if it is marked and this was the last one. */
+/** Closes a handle, and removes the file if it is marked and this was the last one. If that fails, it is closed too. */
 export async function closeFile(
   volume: Volume,
   opens: Opens,
@@ -23,25 +23,29 @@ export async function closeFile(
   forced = false,
 ): Promise<Closed> {
   const { id, file } = handle;
-  if (handle.deleteOnClose && !(await removable(volume, file))) await opens.setDeleteOnClose(id, false);
-  const marks = handle.deleteOnClose && !forced && !opens.isDeletePending(volume.id, file);
-  const markedDirectory = marks && (await volume.node(file))?.directory === true;
-  if ((await opens.close(id, forced)) !== 'remove') return { removed: undefined, markedDirectory };
   try {
-    return { removed: await remove(volume, file), markedDirectory };
+    if (handle.deleteOnClose && !(await removable(volume, file))) await opens.setDeleteOnClose(id, false);
+    const marks = handle.deleteOnClose && !forced && !opens.isDeletePending(volume.id, file);
+    const markedDirectory = marks && (await volume.node(file))?.directory === true;
+    const isLast = (await opens.close(id, forced)) === 'remove';
+    return { removed: isLast ? await remove(volume, opens, file) : undefined, markedDirectory };
   } finally {
-    await opens.removed(volume.id, file);
+    await opens.withdraw(id);
   }
 }
 
-async function remove(volume: Volume, file: bigint): Promise<FileNode | undefined> {
-  return volume.transaction(async (tx) => {
-    const node = await tx.get(file);
-    // A directory that was filled again through an open handle stays.
-    if (!node || (node.directory && !(await tx.isEmpty(file)))) return undefined;
-    await tx.remove(file);
-    return node;
-  });
+async function remove(volume: Volume, opens: Opens, file: bigint): Promise<FileNode | undefined> {
+  try {
+    return await volume.transaction(async (tx) => {
+      const node = await tx.get(file);
+      // A directory that was filled again through an open handle stays.
+      if (!node || (node.directory && !(await tx.isEmpty(file)))) return undefined;
+      await tx.remove(file);
+      return node;
+    });
+  } finally {
+    await opens.removed(volume.id, file);
+  }
 }
 
 async function removable(volume: Volume, id: bigint): Promise<boolean> {
@@ -57,7 +61,9 @@ export async function setDisposition(
 ): Promise<void> {
   const { volume, opens } = context;
   if (!disposition.deletes) return opens.setDeletePending(handle.id, false);
-  await attempts(context, async (tx) => {
+  const wasPending = opens.isDeletePending(volume.id, handle.file);
+  let marked = false;
+  const mark = async (tx: VolumeTransaction) => {
     const node = await tx.get(handle.file);
     if (!node) throw new FileRefused('HandleClosed');
     if (node.id === rootId || volume.readOnly) throw new FileRefused('AccessDenied');
@@ -67,6 +73,14 @@ export async function setDisposition(
     const [wait] = await opens.break(volume.id, node.id, 'renameOrDelete', handle.id);
     if (wait) return { wait };
     await opens.setDeletePending(handle.id, true);
+    marked = !wasPending;
     return done(undefined);
-  });
+  };
+  try {
+    await attempts(context, mark);
+  } catch (error) {
+    // It was run again, and refused: a directory was filled meanwhile.
+    if (marked) await opens.setDeletePending(handle.id, false);
+    throw error;
+  }
 }

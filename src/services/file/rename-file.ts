@@ -30,7 +30,6 @@ export function renameFile(
     const replaced = existing?.id === node.id ? undefined : existing;
 
     checkSource(context, handle);
-    await checkNotOpenBelow(context, tx, node);
     await checkNotBelow(tx, parent, node);
     checkAdding(context.judged, parent, node.directory);
     checkParent(context, parent);
@@ -40,6 +39,9 @@ export function renameFile(
     if (wait) return { wait };
     if (replaced) await tx.remove(replaced.id);
     await tx.move(node.id, parent.id, name);
+    // Its row is taken now: nobody comes to have it or something below it open any more.
+    checkSource(context, handle);
+    await checkNotOpenBelow(context, tx, node);
     const after = await tx.update(node.id, { changed: tx.now });
     return done({ before: node, after, replaced });
   });

@@ -1,6 +1,7 @@
 // CLOSE and FLUSH.
 
 import { access } from '../../services/file/access.js';
+import type { FileNode } from '../../services/file/file-system.js';
 import { type Call, needAccess, openOf, type Reply, sessionOf } from '../call.js';
 import { allOnesFileId } from '../open.js';
 import { Refused } from '../status.js';
@@ -24,8 +25,9 @@ export async function close(call: Call): Promise<Reply> {
   const request = closeRequest.read(call.message);
   const open = openOf(call, request.fileId);
   const asked = (request.flags & postQuery) !== 0 && open.kind === 'file';
-  const node = asked ? await open.volume.node(open.file) : undefined;
+  let node: FileNode | undefined;
   try {
+    if (asked) node = await open.volume.node(open.file);
     // A client that has closed a file believes that it is safe. If it is not, the handle is gone all the same.
     if (open.kind === 'file') await open.volume.flush(open.file, open.handle);
   } finally {
