@@ -2,7 +2,7 @@
 // many there are and never walks over those that are gone.
 //
 //   taken                      promised to a transaction that has not ended
-//   waiting                    read ahead, in order; at most `window` of them
+//   waiting                    read ahead, in order; some `window` of them
 //   up to `covered`            every row there is is taken or waiting
 //   behind `covered`           not looked at yet
 //
