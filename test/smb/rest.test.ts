@@ -42,6 +42,25 @@ for (const [name, mask] of Object.entries(rights)) {
   });
 }
 
+test('what several clients append at the same time is all there', async (t) => {
+  const { smb, client, file } = await sideBySide(t);
+  const clients = [client, ...(await Promise.all([1, 2, 3].map(() => connectSmb(smb.port))))];
+  const handles = await Promise.all(
+    clients.map((one) => openSmb(one, 'a.txt', { access: access.appendData })),
+  );
+  const words = await Promise.all(
+    handles.map(async (handle, writer) => {
+      const written = Array.from({ length: 20 }, (_, n) => `<${writer} ${n}>`);
+      for (const word of written) assert.equal(await handle.append(word), 'SUCCESS');
+      return written;
+    }),
+  );
+  const text = (await file.text()).slice('hello world'.length);
+  assert.deepEqual(text.match(/<.*?>/g)?.sort(), words.flat().sort());
+  assert.equal(text.length, words.flat().join('').length);
+  assert.equal(await handles[0]?.write('x', 3), 'ACCESS_DENIED', 'what is there it may not change');
+});
+
 test('what REST writes SMB reads at once, and the other way round', async (t) => {
   const { client, file } = await sideBySide(t);
   const handle = await openSmb(client, 'a.txt');

@@ -151,9 +151,10 @@ export class MemoryVolume implements Volume, VolumeTransaction {
     return bytes;
   }
 
-  write(id: bigint, offset: number, bytes: Uint8Array, times: WriteOptions): Promise<void> {
+  write(id: bigint, offset: number, bytes: Uint8Array, options: WriteOptions): Promise<boolean> {
     return this.transaction(async () => {
       const node = this.#must(id);
+      if (node.length !== (options.ifEndsAt ?? node.length)) return false;
       const end = offset + bytes.length;
       if (end > largestFile) throw new FileRefused('DiskFull');
       const pages = this.#pages.get(id) ?? new Map<number, Buffer>();
@@ -171,8 +172,9 @@ export class MemoryVolume implements Volume, VolumeTransaction {
       this.#put({
         ...node,
         ...{ length, changed: now },
-        written: times.keepWritten ? node.written : now,
+        written: options.keepWritten ? node.written : now,
       });
+      return true;
     });
   }
 

@@ -104,7 +104,12 @@ export class SmbHandle {
     return answer.message.toString('utf8', 80, 80 + dataLength);
   }
 
-  write(text: string, offset = 0): Promise<Status | 'closed'> {
+  /** An offset of all ones: at the end. */
+  append(text: string): Promise<Status | 'closed'> {
+    return this.write(text, 2n ** 64n - 1n);
+  }
+
+  write(text: string, offset: number | bigint = 0): Promise<Status | 'closed'> {
     const request = wire.writeRequest.make({
       ...{ offset: BigInt(offset), fileId: this.fileId, flags: 0, data: Buffer.from(text) },
       ...{ channel: 0, remainingBytes: 0, channelOffset: 0, channelLength: 0 },

@@ -94,8 +94,8 @@ export interface Volume {
   children(directory: bigint, after: string | undefined, limit: number): Promise<FileNode[]>;
   /** Bytes from `offset` on, fewer at the end of the file; the caller may not change them. */
   read(id: bigint, offset: number, length: number): Promise<Uint8Array>;
-  /** Writes and sets the times; what lies between the end and `offset` becomes zeros. */
-  write(id: bigint, offset: number, bytes: Uint8Array, times: WriteOptions): Promise<void>;
+  /** Writes and sets the times; what lies between the end and `offset` becomes zeros. Whether it was written. */
+  write(id: bigint, offset: number, bytes: Uint8Array, options: WriteOptions): Promise<boolean>;
   /** Makes a range zeros that take no space; never grows the file. */
   zero(id: bigint, offset: number, end: number, times: WriteOptions): Promise<void>;
   /** The ranges within these bounds that take space, in order. */
@@ -110,6 +110,8 @@ export interface WriteOptions {
   readonly keepWritten: boolean;
   /** The handle that is told with its next flush if the write is lost. */
   readonly by?: object;
+  /** Only if the file ends here: for who appends, and looks again otherwise. */
+  readonly ifEndsAt?: number | undefined;
 }
 
 /** A file that was changed, and who is told with its next flush if that is lost. */

@@ -138,14 +138,16 @@ class ShareVolume implements Volume {
     return read.length === 1 && read[0] ? read[0] : Buffer.concat(read);
   }
 
-  async write(id: bigint, offset: number, bytes: Uint8Array, options: WriteOptions): Promise<void> {
+  async write(id: bigint, offset: number, bytes: Uint8Array, options: WriteOptions): Promise<boolean> {
     if (offset + bytes.length > largestFile) throw new FileRefused('DiskFull');
     const body = await this.#store.content.contents.store(bytes, { syncLater: true });
     const work = (tx: Transaction, view: View) =>
-      this.#change(tx, view, id, options, (entry) =>
-        writeBytes(this.#store, tx, view.share, entry.file, offset, body),
+      this.#change(tx, view, id, options, ({ file }) =>
+        file.length === (options.ifEndsAt ?? file.length)
+          ? writeBytes(this.#store, tx, view.share, file, offset, body)
+          : undefined,
       );
-    await this.#runOrdered(
+    return this.#runOrdered(
       work,
       () => ({ file: id, by: options.by }),
       () => body[Symbol.dispose](),
@@ -196,16 +198,18 @@ class ShareVolume implements Volume {
     view: View,
     id: bigint,
     { keepWritten }: WriteOptions,
-    change: (entry: FileEntry) => Promise<FileEntry['file']>,
-  ): Promise<void> {
+    change: (entry: FileEntry) => Promise<FileEntry['file']> | undefined,
+  ): Promise<boolean> {
     if (this.readOnly) throw new FileRefused('WriteProtected');
     const entry = await this.#file(tx, view, id, 'update');
     const file = await change(entry);
+    if (file === undefined) return false;
     await useSpace(this.#store, tx, view.share, file.length - entry.file.length);
     const now = ticksOf(tx.now);
     const written = keepWritten ? entry.written : now;
     const stamp = tx.stamp(entry.stamp);
     await putEntry(this.#store, tx, view.share, entry, { ...entry, file, stamp, written, changed: now });
+    return true;
   }
 
   /** The share must still be the one that was opened. */

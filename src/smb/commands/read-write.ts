@@ -67,34 +67,43 @@ export async function write(call: Call): Promise<Reply> {
     if (open.directory) throw new Refused('INVALID_DEVICE_REQUEST');
     if (request.channel !== 0 || request.channelLength !== 0) throw new Refused('INVALID_PARAMETER');
     needAccess(open, access.writeData | access.appendData);
-    if (data.length > 0) await writeBytes(call, open, await writeOffset(open, request.offset), data);
+    const appends = (open.access & access.writeData) === 0;
+    if (data.length > 0) await (appends ? append : writeBytes)(call, open, request.offset, data);
     if (request.flags & writeThrough || open.options & option.writeThrough)
       await open.volume.flush(open.file, open.handle);
   }
   return { body: writeResponse.make({ count: data.length, remaining: 0 }) };
 }
 
-/** A handle that may only append writes at the end, or says so by an offset of all ones. */
-async function writeOffset(open: FileOpen, offset: bigint): Promise<bigint> {
-  if (open.access & access.writeData) return offset;
-  const end = BigInt((await open.volume.node(open.file))?.length ?? 0);
-  if (offset === appendOffset) return end;
-  if (offset < end) throw new Refused('ACCESS_DENIED');
-  return offset;
+/** A handle that may only append writes at the end, or behind it; an offset of all ones is the end. */
+async function append(call: Call, open: FileOpen, offset: bigint, data: Buffer): Promise<void> {
+  for (let isWritten = false; !isWritten; ) {
+    const end = (await open.volume.node(open.file))?.length ?? 0;
+    const from = offset === appendOffset ? BigInt(end) : offset;
+    if (from < end) throw new Refused('ACCESS_DENIED');
+    isWritten = await writeBytes(call, open, from, data, end); // not where another has written meanwhile
+  }
 }
 
-/** Writes through a handle, if no lock hinders it and the file may become so long. */
-export async function writeBytes(call: Call, open: FileOpen, offset: bigint, data: Buffer): Promise<void> {
+/** Writes through a handle, if no lock hinders it and the file may become so long. Whether it ended where it must. */
+export async function writeBytes(
+  call: Call,
+  open: FileOpen,
+  offset: bigint,
+  data: Buffer,
+  ifEndsAt?: number,
+): Promise<boolean> {
   const length = BigInt(data.length);
   if (offset > longestFile || offset + length > longestFile) throw new Refused('INVALID_PARAMETER');
   if (offset + length > largestFile) throw new Refused('DISK_FULL');
   const done = call.connection.server.opens.begin(open.id, 'write', { offset, length });
   if (!done) throw new Refused('FILE_LOCK_CONFLICT');
   try {
-    const options = { keepWritten: open.frozen.written, by: open.handle };
-    await open.volume.write(open.file, Number(offset), data, options);
+    const options = { keepWritten: open.frozen.written, by: open.handle, ifEndsAt };
+    if (!(await open.volume.write(open.file, Number(offset), data, options))) return false;
   } finally {
     done();
   }
   await postModified(call, open, change.size | change.lastWrite);
+  return true;
 }
