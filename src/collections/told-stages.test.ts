@@ -74,7 +74,10 @@ const looks: readonly Look[] = [
   async (rows, tx, key) => isIn(await all(rows.keys(tx)), key),
   async (rows, tx, key) => isIn(await all(rows.keys(tx, { newest: true })), key),
   async (rows, tx, key) => isIn(await all(rows.keys(tx, { newest: true, check: true, from: key })), key),
-  async (rows, tx, key) => ((await rows.tryUpdate(tx, key, 1, 1)) ? 1 : undefined),
+  // Taken back: written again, it would stay, though others have seen it expire.
+  async (rows, tx, key) => {
+    throw new Seen((await rows.tryUpdate(tx, key, 1, 1)) ? 1 : undefined);
+  },
   // A refusal: it is not added, one way or the other.
   async (rows, tx, key) => {
     throw new Seen((await rows.tryAdd(tx, key, 1)) ? undefined : 1);
