@@ -48,11 +48,11 @@ const loads = [0, 0.5, 0.5, 1] as const;
 /** A test for each seed, with no load, some, and all the time. */
 export function testOnFailingDisk(
   promise: string,
-  size: { readonly clients: number; readonly rounds: number; readonly seeds: number },
+  size: { readonly clients: number; readonly rounds: number; readonly seeds: number; readonly from?: number },
   make: (state: StateManager, random: () => number) => Promise<Clients>,
 ): void {
   for (let index = 0; index < (isFull ? 100 : size.seeds); index++) {
-    const [seed, load] = [firstSeed + index, loads[index % loads.length] as number];
+    const [seed, load] = [(size.from ?? 1) - 1 + firstSeed + index, loads[index % loads.length] as number];
     test(`${promise}, with load ${load} (seed ${seed})`, async () => {
       const random = seededRandom(seed);
       const disk = new FaultyDisk(memoryDisk(), true);

@@ -258,7 +258,7 @@ export class Transaction extends TransactionWork implements AsyncDisposable {
     this.#tell('ordered', version);
     if (this.#events === undefined) this.#end('committed');
     const lost = (error: unknown) => {
-      kernel.notifier.forget(version);
+      if (notified !== undefined) kernel.notifier.forget(version); // else it is another's
       return this.#lost(error);
     };
     return durable.then(() => {
