@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { SystemClock } from '#src/base/clock.js';
 import { seededRandom } from '#src/base/random.js';
 import { mayRetry, OutcomeUnknownError, StateManager } from '#src/collections/index.js';
 import { memoryDisk } from '#src/engine/disk.js';
@@ -15,7 +14,7 @@ import { openContentRows } from '#src/services/common/content-rows.js';
 import { openContentStore } from '#src/services/common/content-store.js';
 import { StorageError } from '#src/services/common/errors.js';
 import { Garbage } from '#src/services/common/garbage.js';
-import { createStore, type Store } from '#src/services/common/store.js';
+import { createStore } from '#src/services/common/store.js';
 import { verifyMaps } from '#src/services/common/verify-contents.js';
 import { createDirectory } from '#src/services/file/directories.js';
 import { FileRefused } from '#src/services/file/refusals.js';
@@ -28,29 +27,9 @@ import { nowMs, type Recorded } from './history.js';
 import { linearize } from './linearizable.js';
 import type { Result } from './models.js';
 import { type ShareCall, shareModel } from './share-model.js';
+import { Refused, refusing, steadyClock } from './told.js';
 
 export const shareKey = ['account', 'share'] as const;
-
-/** What histories are measured by: the machine's clock may be moved. */
-function steadyClock(): SystemClock {
-  const began = Date.now() - nowMs();
-  return new SystemClock(0, { wall: () => began + nowMs(), monotonic: nowMs });
-}
-
-export class Refused extends Error {}
-
-/** Some operations are refused at their end, as on a disk that is nearly full. */
-function refusing(store: Store, isRefused: () => boolean): Store {
-  return {
-    ...store,
-    run: (operation, options) =>
-      store.run(async (tx) => {
-        const result = await operation(tx);
-        if (tx.hasWrites && isRefused()) throw new Refused();
-        return result;
-      }, options),
-  };
-}
 
 export interface Faults {
   readonly seed: number;
